@@ -66,7 +66,7 @@ constexpr StrideNames kNames[] = {
 };
 
 Status CallSelect(const Node& node, PlanBuilder& builder, const Shape& condition, bool per_row) {
-  const auto shape = [&](ValueId value) { return builder.graph().value(value).desc.shape; };
+  const auto shape = [&](ValueId value) { return builder.DescOf(value).shape; };
   KernelCall call;
   call.kernel = "select";
   if (per_row) call.defines = {{"PER_ROW", "1"}};
@@ -125,12 +125,12 @@ std::optional<std::string> SelectUnsupported(const Graph& graph, const Node& nod
 }
 
 Status LowerSelect(const Node& node, PlanBuilder& builder) {
-  return CallSelect(node, builder, builder.graph().value(node.inputs[0]).desc.shape, false);
+  return CallSelect(node, builder, builder.DescOf(node.inputs[0]).shape, false);
 }
 
 Status LowerSelectRows(const Node& node, PlanBuilder& builder) {
-  const Shape& condition = builder.graph().value(node.inputs[0]).desc.shape;
-  const int rank = builder.graph().value(node.outputs[0]).desc.shape.rank();
+  const Shape& condition = builder.DescOf(node.inputs[0]).shape;
+  const int rank = builder.DescOf(node.outputs[0]).shape.rank();
   if (rank == 1) return CallSelect(node, builder, condition, false);
   // The condition chooses whole rows of dimension 0, so its shape is [rows, 1, ..., 1].
   std::vector<int32_t> dims(static_cast<size_t>(rank), 1);

@@ -31,14 +31,8 @@ KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, cons
   KernelCall call;
   call.kernel = "concat_pixels";
   call.tensors = TensorsOf<kernels::ConcatPixels>({{"x", x}, {"y", y}});
-  call.scalars = {{"OW", width},
-                  {"ROWS", static_cast<int32_t>(join.rows)},
-                  {"SLICES", in.slices()},
-                  {"STEP", static_cast<int32_t>(join.row_pixels)},
-                  {"START", static_cast<int32_t>(start)},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"DST_SLICE", slice},
-                  {"LINE", lines.length}};
+  call.scalars = {{"OW", width},    {"ROWS", join.rows},    {"SLICES", in.slices()}, {"STEP", join.row_pixels},
+                  {"START", start}, {"OPIX", out.pixels()}, {"DST_SLICE", slice},    {"LINE", lines.length}};
   if (flat) {
     call.defines = {{"FLAT", "1"}};
     call.work_items = {lines.length, lines.count, in.slices()};
@@ -54,8 +48,7 @@ KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offs
   KernelCall call;
   call.kernel = "concat_channels";
   call.tensors = TensorsOf<kernels::ConcatChannels>({{"x", x}, {"before", y}, {"y", y}});
-  call.scalars = {
-      {"PIXELS", static_cast<int32_t>(in.pixels())}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
+  call.scalars = {{"PIXELS", in.pixels()}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
   call.work_items = {lines.length, lines.count, (in.c + offset % 4 + 3) / 4};
   call.buffer_reads = {"before"};
   return call;
@@ -66,11 +59,8 @@ KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out
   KernelCall call;
   call.kernel = "pack_channel";
   call.tensors = TensorsOf<kernels::PackChannel>({{"x", x}, {"before", y}, {"y", y}});
-  call.scalars = {{"IC", in.c},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"CHANNEL", channel},
-                  {"LINE", lines.length}};
+  call.scalars = {
+      {"IC", in.c}, {"IPIX", in.pixels()}, {"OPIX", out.pixels()}, {"CHANNEL", channel}, {"LINE", lines.length}};
   call.work_items = {lines.length, lines.count, 1};
   call.buffer_reads = {"before"};
   return call;
@@ -110,7 +100,7 @@ std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& nod
 
 Status LowerConcat(const Node& node, PlanBuilder& builder) {
   const auto& concat = std::get<Concat>(node.op);
-  const Shape& shape = builder.graph().value(node.outputs[0]).desc.shape;
+  const Shape& shape = builder.DescOf(node.outputs[0]).shape;
   const Join join = JoinAlong(shape, concat.axis < 0 ? concat.axis + shape.rank() : concat.axis);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Operand y = builder.Tensor(node.outputs[0]);
@@ -139,7 +129,7 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
 }
 
 Status LowerPack(const Node& node, PlanBuilder& builder) {
-  const Join join = JoinAlong(builder.graph().value(node.outputs[0]).desc.shape, std::get<Pack>(node.op).axis);
+  const Join join = JoinAlong(builder.DescOf(node.outputs[0]).shape, std::get<Pack>(node.op).axis);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Operand y = builder.Tensor(node.outputs[0]);
   for (size_t k = 0; k < node.inputs.size(); ++k) {

@@ -68,7 +68,7 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
 // Precondition: `choice` is one of them.
 Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice& choice) {
   const auto& conv = std::get<Conv2D>(node.op);
-  const TensorDesc& filter = builder.graph().value(node.inputs[1]).desc;
+  const TensorDesc& filter = builder.DescOf(node.inputs[1]);
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, 3, 3);
   const TileGrid grid = GridOf(out);
@@ -79,7 +79,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   input.kernel = "winograd_input";
   input.tensors =
       TensorsOf<kernels::WinogradInput>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}});
-  input.scalars = {{"IH", in.h},        {"IW", in.w},        {"IPIX", static_cast<int32_t>(in.pixels())},
+  input.scalars = {{"IH", in.h},        {"IW", in.w},        {"IPIX", in.pixels()},
                    {"N4", in.slices()}, {"PT", padding.top}, {"PL", padding.left}};
   input.scalars.insert(input.scalars.end(), std::begin(tiles), std::end(tiles));
   input.work_items = {grid.all, in.slices(), 1};
@@ -100,7 +100,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
       {{"x", builder.Tensor(products)},
        {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
        {"y", builder.Tensor(node.outputs[0])}});
-  output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", static_cast<int32_t>(out.pixels())}, {"N4", out.slices()}};
+  output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()}};
   output.scalars.insert(output.scalars.end(), std::begin(tiles), std::end(tiles));
   output.work_items = {grid.all, out.slices(), 1};
   output.epilogue = ActivationEpilogue(conv.activation);
@@ -121,7 +121,7 @@ bool FillsTexels(const Shape& filter, int32_t groups) {
 
 MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
   const auto& conv = std::get<Conv2D>(node.op);
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, filter[1], filter[2]);
   return {builder.ShapeOf(node.outputs[0]).pixels(),
@@ -141,14 +141,14 @@ KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filt
                                                   {"w", builder.Tensor(node.inputs[1])},
                                                   {"bias", BiasOperand(builder, bias, filter[0], 4)},
                                                   {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"M", static_cast<int32_t>(pixels)}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
+  call.scalars = {{"M", pixels}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
   call.work_items = {pixels, Tiles(filter[0], 4), 1};
   return call;
 }
 
 // A computed filter has the layout of a packed one.
 Operand DepthwiseFilter(PlanBuilder& builder, ValueId filter) {
-  const TensorDesc& desc = builder.graph().value(filter).desc;
+  const TensorDesc& desc = builder.DescOf(filter);
   if (!builder.graph().IsConstant(filter)) return builder.Tensor(filter);
   const Shape& shape = desc.shape;
   return builder.Packed(filter, {PackLayout::kDepthwise, desc, 4, {1, shape[1], shape[2], shape[3]}});
@@ -169,7 +169,7 @@ int64_t ConvolutionIterations(const Graph& graph, const Node& node) {
 
 std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const MatrixShapes shapes = ShapesOf(builder, node);
-  if (!FillsTexels(builder.graph().value(node.inputs[1]).desc.shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
+  if (!FillsTexels(builder.DescOf(node.inputs[1]).shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
   std::vector<KernelChoice> candidates = MatrixCandidates(builder, node, shapes);
   const std::vector<KernelChoice> winograd = WinogradCandidates(builder, node, shapes);
   // Winograd's three kernels are worth compiling for many runs: 1.6 to 2 times as fast with 32 channels (PoCL 3.1,
@@ -182,7 +182,7 @@ std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& 
 
 Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   const auto& conv = std::get<Conv2D>(node.op);
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const KernelChoice choice = builder.Choose(node);
@@ -199,7 +199,7 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
 // Whether depthwise_wide fits: a work item makes a whole line, in vectors of four pixels.
 bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   return Applies(Rule::kWideVectors, builder.device()) && window.stride_w <= 2 && filter[1] * filter[2] <= 25 &&
          builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
 }
@@ -225,7 +225,7 @@ int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
 // rows and cols count the outputs of a work item.
 std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   if (int64_t{filter[1]} * filter[2] > kMaxUnrolledTaps) return {{"any", 1, 1, 8}};
@@ -256,7 +256,7 @@ std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const Plan
 Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   const auto& conv = std::get<DepthwiseConv2D>(node.op);
   const Window2D& window = conv.window;
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(window, in.h, in.w, filter[1], filter[2]);

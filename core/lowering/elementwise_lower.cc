@@ -16,7 +16,7 @@ namespace {
 // NaN: the logarithm of 5 channels would spoil the next convolution.
 EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
   const std::string pixels = fmt::format("tail_pixels{}", suffix), channels = fmt::format("tail_channels{}", suffix);
-  return {{StatementForm::kClearTail}, {}, {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};
+  return {{StatementForm::kClearTail}, {}, {{pixels, out.pixels()}, {channels, out.c}}};
 }
 
 KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
@@ -26,10 +26,10 @@ KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
 }
 
 const Shape& ShapeOf(const PlanBuilder& builder, ValueId value) {
-  return builder.graph().value(value).desc.shape;
+  return builder.DescOf(value).shape;
 }
 bool HoldsIntegers(const PlanBuilder& builder, ValueId value) {
-  return !IsReal(builder.graph().value(value).desc);
+  return !IsReal(builder.DescOf(value));
 }
 
 // A function of two operands that are broadcast to the node's output.
@@ -199,11 +199,11 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   PairFunction function{ElementFunction::Of(binary.kind, integers), {}, {}};
   function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
   if (RowOf(binary.kind).integer_function != nullptr) {
-    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc);
+    const auto wrap = IntegerWrapEpilogue(builder.DescOf(node.outputs[0]));
     function.epilogue.insert(function.epilogue.begin(), wrap.begin(), wrap.end());
   }
   if (TextOf(function.function).find("type_bits") != std::string_view::npos) {
-    function.scalars = {{"type_bits", BitsOf(builder.graph().value(node.inputs[0]).desc.dtype)}};
+    function.scalars = {{"type_bits", BitsOf(builder.DescOf(node.inputs[0]).dtype)}};
   }
   return LowerPair(node, builder, function);
 }
@@ -245,7 +245,7 @@ std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node,
 
 Status LowerCast(const Node& node, PlanBuilder& builder) {
   const DType to = std::get<Cast>(node.op).to;
-  const bool from_real = IsReal(builder.graph().value(node.inputs[0]).desc);
+  const bool from_real = IsReal(builder.DescOf(node.inputs[0]));
   KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.defines = {{"VALUE", std::string(CastText(to, from_real))}};

@@ -20,8 +20,7 @@ std::optional<std::string> WideValues(const Placing& placing, std::initializer_l
 // The output's size for the kernels; one work item per texel.
 void AddOutput(KernelCall& call, const Bhwc& out) {
   const Lines lines = LinesOf(out);
-  call.scalars.insert(call.scalars.end(),
-                      {{"OPIX", static_cast<int32_t>(out.pixels())}, {"LINE", lines.length}, {"OC", out.c}});
+  call.scalars.insert(call.scalars.end(), {{"OPIX", out.pixels()}, {"LINE", lines.length}, {"OC", out.c}});
   call.work_items = {lines.length, lines.count, out.slices()};
 }
 
@@ -49,16 +48,16 @@ Status LowerGather(const Node& node, PlanBuilder& builder) {
                                              {"indices", builder.Tensor(node.inputs[1])},
                                              {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = split.over_last ? 1 : split.inner / x.c;
-  call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},       {"IC", x.c},
-                  {"JPIX", static_cast<int32_t>(indices.pixels())}, {"JC", indices.c},
-                  {"OUTER", static_cast<int32_t>(split.outer)},     {"LENGTH", static_cast<int32_t>(split.length)},
-                  {"COUNT", static_cast<int32_t>(split.count)},     {"INNER", static_cast<int32_t>(inner)}};
+  call.scalars = {{"IPIX", x.pixels()},       {"IC", x.c},
+                  {"JPIX", indices.pixels()}, {"JC", indices.c},
+                  {"OUTER", split.outer},     {"LENGTH", split.length},
+                  {"COUNT", split.count},     {"INNER", inner}};
   AddOutput(call, builder.ShapeOf(node.outputs[0]));
   return builder.Call(node, call);
 }
 
 Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
-  const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
+  const Shape& shape = builder.DescOf(node.inputs[0]).shape;
   const Bhwc x = ToBhwc(shape), indices = builder.ShapeOf(node.inputs[1]);
   const int depth = indices.c;
   const bool by_element = depth == shape.rank();
@@ -73,16 +72,12 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
                                                {"indices", builder.Tensor(node.inputs[1])},
                                                {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = by_element ? 1 : CountBetween(shape, depth, strided_rank);
-  call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},
-                  {"IC", x.c},
-                  {"JPIX", static_cast<int32_t>(indices.pixels())},
-                  {"DEPTH", depth},
-                  {"INNER", static_cast<int32_t>(inner)}};
+  call.scalars = {{"IPIX", x.pixels()}, {"IC", x.c}, {"JPIX", indices.pixels()}, {"DEPTH", depth}, {"INNER", inner}};
   for (int d = 0; d < kMaxKernelRank; ++d) {
     const bool is_used = d < depth;
     call.scalars.push_back({kSizes[d], is_used ? shape[d] : 1});
     const int64_t stride = is_used ? CountBetween(shape, d + 1, strided_rank) : 0;
-    call.scalars.push_back({kStrides[d], static_cast<int32_t>(stride)});
+    call.scalars.push_back({kStrides[d], stride});
   }
   AddOutput(call, builder.ShapeOf(node.outputs[0]));
   return builder.Call(node, call);
@@ -94,7 +89,7 @@ std::optional<std::string> OneHotUnsupported(const Graph&, const Node& node, con
 
 Status LowerOneHot(const Node& node, PlanBuilder& builder) {
   const auto& one_hot = std::get<OneHot>(node.op);
-  const OneHotSplit split = SplitOneHot(one_hot, builder.graph().value(node.inputs[0]).desc.shape);
+  const OneHotSplit split = SplitOneHot(one_hot, builder.DescOf(node.inputs[0]).shape);
   const Bhwc indices = builder.ShapeOf(node.inputs[0]);
   KernelCall call;
   call.kernel = "one_hot";
@@ -102,10 +97,7 @@ Status LowerOneHot(const Node& node, PlanBuilder& builder) {
                                              {"on_value", builder.Tensor(node.inputs[1])},
                                              {"off_value", builder.Tensor(node.inputs[2])},
                                              {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"JPIX", static_cast<int32_t>(indices.pixels())},
-                  {"JC", indices.c},
-                  {"DEPTH", one_hot.depth},
-                  {"SUFFIX", static_cast<int32_t>(split.suffix)}};
+  call.scalars = {{"JPIX", indices.pixels()}, {"JC", indices.c}, {"DEPTH", one_hot.depth}, {"SUFFIX", split.suffix}};
   AddOutput(call, builder.ShapeOf(node.outputs[0]));
   return builder.Call(node, call);
 }
@@ -119,8 +111,8 @@ std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, con
 Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   static constexpr ScalarName kOut[] = {"O1", "O2", "O3", "O4", "O5"};
   static constexpr ScalarName kUpdate[] = {"U1", "U2", "U3", "U4", "U5"};
-  const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
-  const Shape& update_shape = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& shape = builder.DescOf(node.inputs[0]).shape;
+  const Shape& update_shape = builder.DescOf(node.inputs[1]).shape;
   const Bhwc update = builder.ShapeOf(node.inputs[1]), out = builder.ShapeOf(node.outputs[0]);
   const int last = shape.rank() - 1;
   const Lines lines = LinesOf(update);
@@ -132,9 +124,8 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
       {{"update", builder.Tensor(node.inputs[1])}, {"start", builder.Tensor(node.inputs[2])}, {"before", y}, {"y", y}});
   call.buffer_reads = {"before"};
   call.defines = {{"WHOLE_TEXELS", update.c == out.c ? "1" : "0"}};
-  call.scalars = {{"UC", update.c},       {"UPIX", static_cast<int32_t>(update.pixels())},
-                  {"OC", out.c},          {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"LINE", lines.length}, {"LAST", last}};
+  call.scalars = {{"UC", update.c},       {"UPIX", update.pixels()}, {"OC", out.c},
+                  {"OPIX", out.pixels()}, {"LINE", lines.length},    {"LAST", last}};
   for (int k = 1; k < kMaxKernelRank; ++k) {
     call.scalars.push_back({kOut[k - 1], k <= last ? shape[last - k] : 1});
     call.scalars.push_back({kUpdate[k - 1], k <= last ? update_shape[last - k] : 1});

@@ -91,7 +91,7 @@ std::vector<EpilogueStep> IntegerWrapEpilogue(const TensorDesc& desc) {
 }
 
 void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call) {
-  const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc);
+  const auto wrap = IntegerWrapEpilogue(builder.DescOf(node.outputs[0]));
   call.epilogue.insert(call.epilogue.end(), wrap.begin(), wrap.end());
 }
 
@@ -108,13 +108,12 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
     HEARTH_CHECK(width == 4);
     return builder.Tensor(bias);
   }
-  return builder.Packed(bias, {PackLayout::kLinear, builder.graph().value(bias).desc, width, {channels, 1, 1, 1}});
+  return builder.Packed(bias, {PackLayout::kLinear, builder.DescOf(bias), width, {channels, 1, 1, 1}});
 }
 
 std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out) {
-  return {{"IH", in.h},         {"IW", in.w},    {"IPIX", static_cast<int32_t>(in.pixels())},
-          {"OH", out.h},        {"OW", out.w},   {"OPIX", static_cast<int32_t>(out.pixels())},
-          {"N4", out.slices()}, {"BATCH", out.b}};
+  return {{"IH", in.h},  {"IW", in.w},           {"IPIX", in.pixels()}, {"OH", out.h},
+          {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()},  {"BATCH", out.b}};
 }
 
 Lines LinesOf(const Bhwc& shape, int32_t longest) {

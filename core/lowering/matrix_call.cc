@@ -183,7 +183,7 @@ std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, co
   const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
   return {{"IH", in.h},
           {"IW", in.w},
-          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"IPIX", in.pixels()},
           {"OH", out.h},
           {"OW", out.w},
           {"KH", kernel_h},
@@ -232,12 +232,8 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
                   {"bias", BiasOperand(builder, bias, channels_out, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
-  call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
-                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
-                  {"N4", slices_out},
-                  {"T", static_cast<int32_t>(shapes.pixels)},
-                  {"GO4", slices_out / shapes.groups},
-                  {"I", shapes.filter[3]},
+  call.scalars = {{"M", shapes.pixels}, {"K4", Tiles(shapes.filter[3], 4)},  {"N4", slices_out},
+                  {"T", shapes.pixels}, {"GO4", slices_out / shapes.groups}, {"I", shapes.filter[3]},
                   {"O", channels_out}};
   if (choice.variant == "lanes") {
     call.kernel = "fully_connected";
@@ -284,10 +280,7 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
                   {"w", operands.weights},
                   {"bias", builder.Zeros(shapes.filter[0], WidthOf(choice))},
                   {"y", builder.Tensor(operands.y)}};
-  call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
-                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
-                  {"N4", slices_out},
-                  {"T", static_cast<int32_t>(rows)}};
+  call.scalars = {{"M", shapes.pixels}, {"K4", Tiles(shapes.filter[3], 4)}, {"N4", slices_out}, {"T", rows}};
   if (wide) {
     UseWideTile(choice, rows, slices_out, call);
   } else {

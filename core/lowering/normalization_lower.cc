@@ -37,7 +37,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors =
       TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+  call.scalars = {{"PIXELS", shape.pixels()},
                   {"LINE", lines.length},
                   {"CHANNELS", shape.c},
                   {"N4", shape.slices()},
@@ -120,12 +120,8 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
                                                         {"scale", PerChannelOperand(builder, node, 1)},
                                                         {"offset", PerChannelOperand(builder, node, 2)},
                                                         {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
-                  {"LINE", lines.length},
-                  {"CHANNELS", shape.c},
-                  {"N4", shape.slices()},
-                  {"EPSILON", norm.epsilon},
-                  {"UNIT", UnitOf(node)}};
+  call.scalars = {{"PIXELS", shape.pixels()}, {"LINE", lines.length},    {"CHANNELS", shape.c},
+                  {"N4", shape.slices()},     {"EPSILON", norm.epsilon}, {"UNIT", UnitOf(node)}};
   call.epilogue = ActivationEpilogue(norm.activation);
   call.work_items = {int64_t{lines.length} * lanes, lines.count, 1};
   return builder.Call(node, call);
@@ -144,8 +140,8 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"scale", PerChannelOperand(builder, node, 1)},
                   {"y", builder.Tensor(moments)}};
-  call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
-                  {"LENGTH", static_cast<int32_t>(runs.length)},
+  call.scalars = {{"RUNS", runs.count},
+                  {"LENGTH", runs.length},
                   {"CHANNELS", shape.c},
                   {"SLICES", std::max(runs.group_slices(), 1)},
                   {"EPSILON", std::get<MeanVarianceNormalization>(node.op).epsilon},
@@ -171,9 +167,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
                                                       {"moments", builder.Tensor(moments)},
                                                       {"offset", PerChannelOperand(builder, node, 2)},
                                                       {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
-                  {"LENGTH", static_cast<int32_t>(runs.length)},
-                  {"COLUMNS", static_cast<int32_t>(columns)}};
+  call.scalars = {{"RUNS", runs.count}, {"LENGTH", runs.length}, {"COLUMNS", columns}};
   call.epilogue = ActivationEpilogue(std::get<MeanVarianceNormalization>(node.op).activation);
   call.work_items = {columns, 1, shape.slices() * runs.count};
   return builder.Call(node, call);
@@ -192,10 +186,7 @@ Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors = TensorsOf<kernels::L2Normalization>(
       {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
-                  {"LINE", lines.length},
-                  {"CHANNELS", shape.c},
-                  {"N4", shape.slices()}};
+  call.scalars = {{"PIXELS", shape.pixels()}, {"LINE", lines.length}, {"CHANNELS", shape.c}, {"N4", shape.slices()}};
   call.epilogue = ActivationEpilogue(std::get<L2Normalization>(node.op).activation);
   call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
   return builder.Call(node, call);
@@ -215,13 +206,9 @@ Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   call.kernel = "local_response_normalization";
   call.tensors = TensorsOf<kernels::LocalResponseNormalization>(
       {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
-                  {"LINE", lines.length},
-                  {"C", shape.c},
-                  {"RADIUS", ReachOf(node, shape)},
-                  {"BIAS", norm.bias},
-                  {"ALPHA", norm.alpha},
-                  {"BETA", norm.beta}};
+  call.scalars = {
+      {"PIXELS", shape.pixels()}, {"LINE", lines.length}, {"C", shape.c},     {"RADIUS", ReachOf(node, shape)},
+      {"BIAS", norm.bias},        {"ALPHA", norm.alpha},  {"BETA", norm.beta}};
   call.work_items = {lines.length, lines.count, shape.slices()};
   return builder.Call(node, call);
 }

@@ -85,15 +85,10 @@ KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBu
   call.kernel = "pad";
   call.tensors =
       TensorsOf<kernels::Pad>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"IC", in.c},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},
-                  {"OC", out.c},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"LINE", lines.length},
-                  {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
-                  {"REAL_VALUE", 0.0f},
-                  {"INTEGER_VALUE", 0},
-                  {"EDGE", 0}};
+  call.scalars = {
+      {"IC", in.c},           {"IPIX", in.pixels()},  {"OC", out.c},
+      {"OPIX", out.pixels()}, {"LINE", lines.length}, {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
+      {"REAL_VALUE", 0.0f},   {"INTEGER_VALUE", 0},   {"EDGE", 0}};
   const std::vector<PaddedDimension> dimensions =
       PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
   for (size_t k = 0; k < kKernelDimensions; ++k) {

@@ -190,13 +190,13 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
 }
 
 std::vector<KernelChoice> FullyConnectedCandidates(const Node& node, const PlanBuilder& builder) {
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   if (!IsConvolution(builder, node, filter)) return {{"rows", 4, 2, 8}};
   return MatrixCandidates(builder, node, ShapesOf(builder, node, filter));
 }
 
 Status LowerFullyConnected(const Node& node, PlanBuilder& builder) {
-  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const int64_t rows = builder.ShapeOf(node.outputs[0]).pixels();
   KernelCall call = IsConvolution(builder, node, filter) ? ConvolutionCall(builder, node, filter)
                                                          : RowsCall(builder, node, filter, rows);

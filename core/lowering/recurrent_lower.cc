@@ -64,7 +64,7 @@ Status CallRecurrentStep(PlanBuilder& builder, const Node& node, int32_t batch, 
        {"y", builder.Tensor(step.y.value)}});
   call.scalars = {{"BATCH", batch},
                   {"N4", slices},
-                  {"K4", static_cast<int32_t>(Tiles(depth, 4))},
+                  {"K4", Tiles(depth, 4)},
                   {"BASE_PIXELS", step.base.pixels},
                   {"BASE_FIRST", step.base.first},
                   {"BASE_STEP", step.base.step},

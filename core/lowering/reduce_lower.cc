@@ -134,7 +134,7 @@ int64_t ReduceIterations(const Graph& graph, const Node& node) {
 
 Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const auto& reduce = std::get<Reduce>(node.op);
-  const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
+  const TensorDesc& desc = builder.DescOf(node.inputs[0]);
   const Reduction reduction = ReductionOf(builder.graph(), node);
   const Bhwc &in = reduction.in, &out = reduction.out;
   const auto& [kept, reduced] = reduction.pixels;
@@ -150,10 +150,10 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   call.tensors =
       TensorsOf<kernels::Reduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t count = desc.shape.element_count() / (out.pixels() * out.c);
-  call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
+  call.scalars = {{"OPIX", out.pixels()},
                   {"LINE", lines.length},
                   {"OC", out.c},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"IPIX", in.pixels()},
                   {"IC", in.c},
                   {"K1", kept[1].size},
                   {"K2", kept[2].size},

@@ -28,7 +28,7 @@ int TopKLanes(const DeviceInfo& device, const Bhwc& in) {
 
 Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   const auto& search = std::get<ArgReduce>(node.op);
-  const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
+  const TensorDesc& desc = builder.DescOf(node.inputs[0]);
   const int rank = desc.shape.rank();
   const int axis = *AxisFromFront(search.axis, rank);
   const bool over_channels = axis == rank - 1;
@@ -42,12 +42,8 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   call.tensors =
       TensorsOf<kernels::ArgReduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = over_channels ? 1 : CountBetween(desc.shape, axis + 1, rank - 1);
-  call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"LINE", lines.length},
-                  {"OC", out.c},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},
-                  {"LENGTH", desc.shape[axis]},
-                  {"INNER", static_cast<int32_t>(inner)}};
+  call.scalars = {{"OPIX", out.pixels()}, {"LINE", lines.length},       {"OC", out.c},
+                  {"IPIX", in.pixels()},  {"LENGTH", desc.shape[axis]}, {"INNER", inner}};
   call.work_items = {lines.length, lines.count, out.slices()};
   return builder.Call(node, call);
 }
@@ -69,14 +65,11 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "topk";
-  call.defines = {{"REALS", IsReal(builder.graph().value(node.inputs[0]).desc) ? "1" : "0"}};
+  call.defines = {{"REALS", IsReal(builder.DescOf(node.inputs[0])) ? "1" : "0"}};
   call.tensors = TensorsOf<kernels::Topk>({{"x", builder.Tensor(node.inputs[0])},
                                            {"y", builder.Tensor(node.outputs[0])},
                                            {"positions", builder.Tensor(node.outputs[1])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
-                  {"LINE", lines.length},
-                  {"LENGTH", in.c},
-                  {"K", std::get<TopK>(node.op).k}};
+  call.scalars = {{"PIXELS", in.pixels()}, {"LINE", lines.length}, {"LENGTH", in.c}, {"K", std::get<TopK>(node.op).k}};
   call.work_items = {lines.length, lines.count, 1};
   if (const int lanes = TopKLanes(builder.device(), in); lanes > 1) {
     call.kernel = "topk_shared";  // has the same arguments
@@ -89,7 +82,7 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
 
 Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   const auto& cumsum = std::get<CumSum>(node.op);
-  const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
+  const Shape& shape = builder.DescOf(node.inputs[0]).shape;
   const int axis = *AxisFromFront(cumsum.axis, shape.rank());
   const bool over_channels = axis == shape.rank() - 1;
   const Bhwc in = ToBhwc(shape);
@@ -101,12 +94,12 @@ Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   call.defines = {{"CHANNELS", over_channels ? "1" : "0"}};
   call.tensors =
       TensorsOf<kernels::Cumsum>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
+  call.scalars = {{"PIXELS", in.pixels()},
                   {"C", in.c},
-                  {"SUMS", static_cast<int32_t>(sums)},
+                  {"SUMS", sums},
                   {"LINE", lines.length},
                   {"LENGTH", shape[axis]},
-                  {"INNER", static_cast<int32_t>(inner)},
+                  {"INNER", inner},
                   {"EXCLUSIVE", cumsum.exclusive ? 1 : 0},
                   {"REVERSE", cumsum.reverse ? 1 : 0}};
   call.work_items = {lines.length, lines.count, over_channels ? 1 : in.slices()};

@@ -66,14 +66,13 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "strided_copy";
-  call.scalars = {{"BASE", static_cast<int32_t>(units.view.base)}, {"IC", units.in_per_pixel},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},     {"OC", units.out_per_pixel},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},    {"LINE", lines.length}};
+  call.scalars = {{"BASE", units.view.base},   {"IC", units.in_per_pixel}, {"IPIX", in.pixels()},
+                  {"OC", units.out_per_pixel}, {"OPIX", out.pixels()},     {"LINE", lines.length}};
   const size_t digits = units.view.digits.size();
   for (size_t k = 0; k < kKernelDigits; ++k) {
     const StridedView::Digit digit = k < digits ? units.view.digits[digits - 1 - k] : StridedView::Digit{};
-    call.scalars.push_back({kStrides[k], static_cast<int32_t>(digit.stride)});
-    call.scalars.push_back({kRadices[k], static_cast<int32_t>(digit.radix)});
+    call.scalars.push_back({kStrides[k], digit.stride});
+    call.scalars.push_back({kRadices[k], digit.radix});
   }
   call.defines = {{"DIGITS", digits > 6   ? "11"
                              : digits > 3 ? "6"

@@ -20,12 +20,12 @@ std::vector<NamedScalar> Geometry(const TransposeConv& conv, const Shape& filter
   const Padding2D padding = ResolvePadding(window, out.h, out.w, filter[1], filter[2]);
   return {{"IH", in.h},
           {"IW", in.w},
-          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"IPIX", in.pixels()},
           {"OH", out.h},
           {"OW", out.w},
-          {"OPIX", static_cast<int32_t>(out.pixels())},
-          {"PH", static_cast<int32_t>(Tiles(out.h, conv.stride_h))},
-          {"PW", static_cast<int32_t>(Tiles(out.w, conv.stride_w))},
+          {"OPIX", out.pixels()},
+          {"PH", Tiles(out.h, conv.stride_h)},
+          {"PW", Tiles(out.w, conv.stride_w)},
           {"BATCH", out.b},
           {"FY", std::min(conv.stride_h, out.h)},
           {"FX", std::min(conv.stride_w, out.w)},
@@ -89,7 +89,7 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
 
 Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const auto& conv = std::get<TransposeConv>(node.op);
-  const TensorDesc& filter = builder.graph().value(node.inputs[1]).desc;
+  const TensorDesc& filter = builder.DescOf(node.inputs[1]);
   const Shape& dims = filter.shape;
   const bool computed_filter = !builder.graph().IsConstant(node.inputs[1]);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);

@@ -26,6 +26,9 @@ struct Operand {
 struct Scalar {
   // Implicit, so that an argument list reads {{"M", rows}, {"BETA", beta}}.
   Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  // Counts of texels and elements, which lowering has found to fit into 32 bits.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Scalar(int64_t number) : bits(static_cast<uint32_t>(number)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   Scalar(float number) : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}
 

@@ -16,7 +16,7 @@ KernelCall MapCall(const Bhwc& out) {
   KernelCall call;
   call.kernel = "map";
   call.stores_each_texel_once = true;
-  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}, {"ROW", static_cast<int32_t>(kRow)}};
+  call.scalars = {{"COUNT", texels}, {"ROW", kRow}};
   call.work_items = {std::min(texels, kRow), Tiles(texels, kRow), 1};
   return call;
 }
