@@ -8,7 +8,6 @@ namespace {
 KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, const Shape& before,
                      PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
-  const Lines lines = LinesOf(out);
   const bool two = block.rank() == 2;
   KernelCall call;
   call.kernel = kernel;
@@ -22,12 +21,11 @@ KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, co
                   {"OW", out.w},
                   {"OPIX", out.pixels()},
                   {"SLICES", out.slices()},
-                  {"LINE", lines.length},
                   {"BLOCK_H", two ? block[0] : 1},
                   {"BLOCK_W", two ? block[1] : block[0]},
                   {"TOP", two ? before[0] : 0},
                   {"LEFT", two ? before[1] : before[0]}};
-  call.work_items = {lines.length, lines.count, out.slices()};
+  UseLines(out.pixels(), out.slices(), call);
   return call;
 }
 

@@ -26,16 +26,15 @@ Join JoinAlong(const Shape& out, int axis) {
 KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, const Bhwc& in, const Bhwc& out,
                           const Join& join, int64_t start, int32_t slice) {
   const bool flat = join.rows > kMostGroups;
-  const Lines lines = LinesOf(in);
   const auto width = static_cast<int32_t>(in.pixels() / join.rows);
   KernelCall call;
   call.kernel = "concat_pixels";
   call.tensors = TensorsOf<kernels::ConcatPixels>({{"x", x}, {"y", y}});
   call.scalars = {{"OW", width},    {"ROWS", join.rows},    {"SLICES", in.slices()}, {"STEP", join.row_pixels},
-                  {"START", start}, {"OPIX", out.pixels()}, {"DST_SLICE", slice},    {"LINE", lines.length}};
+                  {"START", start}, {"OPIX", out.pixels()}, {"DST_SLICE", slice}};
+  UseLines(in.pixels(), in.slices(), call);
   if (flat) {
     call.defines = {{"FLAT", "1"}};
-    call.work_items = {lines.length, lines.count, in.slices()};
   } else {
     call.work_items = {width, join.rows, in.slices()};
     UseWholeLines(builder.device(), call);
@@ -44,24 +43,21 @@ KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, cons
 }
 
 KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offset) {
-  const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "concat_channels";
   call.tensors = TensorsOf<kernels::ConcatChannels>({{"x", x}, {"before", y}, {"y", y}});
-  call.scalars = {{"PIXELS", in.pixels()}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
-  call.work_items = {lines.length, lines.count, (in.c + offset % 4 + 3) / 4};
+  call.scalars = {{"PIXELS", in.pixels()}, {"CHANNELS", in.c}, {"OFFSET", offset}};
+  UseLines(in.pixels(), (in.c + offset % 4 + 3) / 4, call);
   call.buffer_reads = {"before"};
   return call;
 }
 
 KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, int32_t channel) {
-  const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "pack_channel";
   call.tensors = TensorsOf<kernels::PackChannel>({{"x", x}, {"before", y}, {"y", y}});
-  call.scalars = {
-      {"IC", in.c}, {"IPIX", in.pixels()}, {"OPIX", out.pixels()}, {"CHANNEL", channel}, {"LINE", lines.length}};
-  call.work_items = {lines.length, lines.count, 1};
+  call.scalars = {{"IC", in.c}, {"IPIX", in.pixels()}, {"OPIX", out.pixels()}, {"CHANNEL", channel}};
+  UseLines(out.pixels(), 1, call);
   call.buffer_reads = {"before"};
   return call;
 }

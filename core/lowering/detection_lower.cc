@@ -59,11 +59,10 @@ int32_t DetectionLanes(const DeviceInfo& device) {
 
 // A call with a work item for each of `count` boxes or rows.
 KernelCall DetectionLines(KernelName kernel, int32_t count, ScalarName total) {
-  const Lines lines = LinesOf({1, 1, count, 1});
   KernelCall call;
   call.kernel = kernel;
-  call.scalars = {{total, count}, {"LINE", lines.length}};
-  call.work_items = {lines.length, lines.count, 1};
+  call.scalars = {{total, count}};
+  UseLines(count, 1, call);
   return call;
 }
 

@@ -74,9 +74,8 @@ bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction&
   const EpilogueStatement statement{
       .form = StatementForm::kPair, .function = function, .reach = *reach, .other_first = rhs_leads};
   EpilogueStep step{statement, {{name, builder.Tensor(other)}}, {}};
-  if (reach >= Reach::kPerChannel) step.scalars.emplace_back(pixels, static_cast<int32_t>(ToBhwc(out).pixels()));
-  if (reach == Reach::kRepeated)
-    step.scalars.emplace_back(name + "_own", static_cast<int32_t>(ToBhwc(ShapeOf(builder, other)).pixels()));
+  if (reach >= Reach::kPerChannel) step.scalars.emplace_back(pixels, ToBhwc(out).pixels());
+  if (reach == Reach::kRepeated) step.scalars.emplace_back(name + "_own", ToBhwc(ShapeOf(builder, other)).pixels());
   std::vector<EpilogueStep> steps = {std::move(step)};
   steps.insert(steps.end(), epilogue.begin(), epilogue.end());
   return builder.Extend(node, lead, output, steps);

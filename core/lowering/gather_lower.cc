@@ -19,9 +19,8 @@ std::optional<std::string> WideValues(const Placing& placing, std::initializer_l
 
 // The output's size for the kernels; one work item per texel.
 void AddOutput(KernelCall& call, const Bhwc& out) {
-  const Lines lines = LinesOf(out);
-  call.scalars.insert(call.scalars.end(), {{"OPIX", out.pixels()}, {"LINE", lines.length}, {"OC", out.c}});
-  call.work_items = {lines.length, lines.count, out.slices()};
+  call.scalars.insert(call.scalars.end(), {{"OPIX", out.pixels()}, {"OC", out.c}});
+  UseLines(out.pixels(), out.slices(), call);
 }
 
 }  // namespace
@@ -115,7 +114,6 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   const Shape& update_shape = builder.DescOf(node.inputs[1]).shape;
   const Bhwc update = builder.ShapeOf(node.inputs[1]), out = builder.ShapeOf(node.outputs[0]);
   const int last = shape.rank() - 1;
-  const Lines lines = LinesOf(update);
   HEARTH_TRY(builder.Call(node, TexelCopyCall(builder, node.inputs[0], node.outputs[0])));
   const Operand y = builder.Tensor(node.outputs[0]);
   KernelCall call;
@@ -124,13 +122,12 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
       {{"update", builder.Tensor(node.inputs[1])}, {"start", builder.Tensor(node.inputs[2])}, {"before", y}, {"y", y}});
   call.buffer_reads = {"before"};
   call.defines = {{"WHOLE_TEXELS", update.c == out.c ? "1" : "0"}};
-  call.scalars = {{"UC", update.c},       {"UPIX", update.pixels()}, {"OC", out.c},
-                  {"OPIX", out.pixels()}, {"LINE", lines.length},    {"LAST", last}};
+  call.scalars = {{"UC", update.c}, {"UPIX", update.pixels()}, {"OC", out.c}, {"OPIX", out.pixels()}, {"LAST", last}};
   for (int k = 1; k < kMaxKernelRank; ++k) {
     call.scalars.push_back({kOut[k - 1], k <= last ? shape[last - k] : 1});
     call.scalars.push_back({kUpdate[k - 1], k <= last ? update_shape[last - k] : 1});
   }
-  call.work_items = {lines.length, lines.count, out.slices()};
+  UseLines(update.pixels(), out.slices(), call);
   return builder.Call(node, call);
 }
 

@@ -116,9 +116,10 @@ std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out) {
           {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()},  {"BATCH", out.b}};
 }
 
-Lines LinesOf(const Bhwc& shape, int32_t longest) {
-  const int64_t length = std::min(shape.pixels(), int64_t{longest});
-  return {static_cast<int32_t>(length), Tiles(shape.pixels(), length)};
+void UseLines(int64_t pixels, int64_t depth, KernelCall& call, int64_t lanes, int64_t longest) {
+  const int64_t length = std::min(pixels, longest);
+  call.scalars.push_back({"LINE", length});
+  call.work_items = {length * lanes, Tiles(pixels, length), depth};
 }
 
 uint32_t OneLaneGroup(const DeviceInfo& device) {

@@ -38,13 +38,9 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
 std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out);
 
-// All pixels of a tensor as `count` lines of `length`, for kernels that need no coordinates: drivers limit the number
-// of work groups in each dimension (GLES guarantees 65,535).
-struct Lines {
-  int32_t length = 1;
-  int64_t count = 1;
-};
-Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
+// `lanes` work items for each of `pixels` times `depth`, and the scalar LINE: for kernels that need no coordinates,
+// lines of pixels, since drivers limit the number of work groups in each dimension (GLES guarantees 65,535).
+void UseLines(int64_t pixels, int64_t depth, KernelCall& call, int64_t lanes = 1, int64_t longest = 1 << 16);
 
 // The size of a work group whose work items are independent.
 uint32_t OneLaneGroup(const DeviceInfo& device);

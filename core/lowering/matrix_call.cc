@@ -221,7 +221,6 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   const bool computed_filter = !graph.IsConstant(node.inputs[1]);
   const bool plain = !computed_filter && shapes.groups == 1;
   const int32_t width = WidthOf(choice);
-  const bool wide = width > 4;
   const int32_t channels_out = shapes.filter[0];
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
   const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
@@ -240,31 +239,19 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
     call.defines = {{"LANES", std::to_string(choice.lanes)}};
     call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
     call.work_items = {int64_t{slices_out} * choice.lanes, shapes.pixels, 1};
-    return call;
-  }
-  if (choice.variant == kFlatVariant) {
+  } else if (choice.variant == kFlatVariant) {
     UseFlat(builder.device(), SizeOf(shapes), choice, call);
-    return call;
-  }
-  if (choice.variant == kLocalVariant) {
+  } else if (choice.variant == kLocalVariant) {
     UseLocal(SizeOf(shapes), choice, call);
-    return call;
-  }
-  if (choice.variant == kCooperativeVariant) {
+  } else if (choice.variant == kCooperativeVariant) {
     UseCooperative(builder.device(), SizeOf(shapes), choice, call);
-    return call;
-  }
-  if (wide) {
+  } else if (width > 4) {
     UseWideTile(choice, shapes.pixels, slices_out, call);
-    if (choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4) {
-      call.defines.push_back({"DEPTH", "1"});  // the second texel would be unused
-    }
-    return call;
-  }
-  UseTile(builder.device(), choice, shapes.pixels, slices_out, call);
-  if (computed_filter) {
-    call.defines.push_back({"RUNTIME", "1"});
-    call.defines.push_back({"SUBGROUP", "1"});
+    const bool is_shallow = choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4;
+    if (is_shallow) call.defines.push_back({"DEPTH", "1"});  // the second texel would be unused
+  } else {
+    UseTile(builder.device(), choice, shapes.pixels, slices_out, call);
+    if (computed_filter) call.defines.insert(call.defines.end(), {{"RUNTIME", "1"}, {"SUBGROUP", "1"}});
   }
   return call;
 }

@@ -20,29 +20,26 @@ int32_t ReachOf(const Node& node, const Bhwc& shape) {
   return std::min(std::get<LocalResponseNormalization>(node.op).radius, shape.c);
 }
 
+// `lanes` work items for each of `items`, of one or more pixels of `shape`, whose channels they share.
+void UseLanesOfPixels(const Bhwc& shape, int64_t items, int lanes, uint32_t one_lane_group, KernelCall& call) {
+  call.defines.push_back({"LANES", std::to_string(lanes)});
+  call.local_size = {lanes == 1 ? one_lane_group : static_cast<uint32_t>(lanes), 1, 1};
+  call.scalars = {{"PIXELS", shape.pixels()}, {"CHANNELS", shape.c}, {"N4", shape.slices()}};
+  UseLines(items, 1, call, lanes, 1 << 15);  // with 32 lanes each pixel is a work group
+}
+
 Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, bool logarithm) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  const int lane_count = builder.Choose(node).lanes;
-  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes each pixel is a work group
   const DeviceInfo& device = builder.device();
   const bool is_alone = shape.pixels() == 1 && Applies(Rule::kOneItemRuns, device);
-  const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);
   KernelCall call;
   call.kernel = "softmax";
   const bool halves = RealStorage(builder.options().precision, device) == StorageType::kFloat16;
-  call.defines = {{"LANES", std::to_string(lane_count)},
-                  {"LOG", logarithm ? "1" : "0"},
-                  {"FLOOR", halves ? "1" : "0"},
-                  {"NEGATED", beta < 0.0f ? "1" : "0"}};
-  call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
+  call.defines = {{"LOG", logarithm ? "1" : "0"}, {"FLOOR", halves ? "1" : "0"}, {"NEGATED", beta < 0.0f ? "1" : "0"}};
   call.tensors =
       TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", shape.pixels()},
-                  {"LINE", lines.length},
-                  {"CHANNELS", shape.c},
-                  {"N4", shape.slices()},
-                  {"BETA", std::abs(beta)}};
-  call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
+  UseLanesOfPixels(shape, shape.pixels(), builder.Choose(node).lanes, is_alone ? 1 : OneLaneGroup(device), call);
+  call.scalars.push_back({"BETA", std::abs(beta)});
   return builder.Call(node, call);
 }
 
@@ -106,24 +103,17 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<MeanVarianceNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const KernelChoice choice = builder.Choose(node);
-  const int lanes = choice.lanes, pixels_each = choice.rows;
-  const auto items = static_cast<int32_t>(Tiles(shape.pixels(), pixels_each));
-  const Lines lines = LinesOf({1, 1, items, 1}, 1 << 15);  // with 32 lanes each pixel is a work group
   KernelCall call;
   call.kernel = "normalize_channels";
   call.stores_each_texel_once = true;
-  call.defines = {{"LANES", std::to_string(lanes)},
-                  {"CENTERED", norm.root_mean_square ? "0" : "1"},
-                  {"EACH", std::to_string(pixels_each)}};
-  call.local_size = {lanes == 1 ? OneLaneGroup(builder.device()) : static_cast<uint32_t>(lanes), 1, 1};
+  call.defines = {{"CENTERED", norm.root_mean_square ? "0" : "1"}, {"EACH", std::to_string(choice.rows)}};
   call.tensors = TensorsOf<kernels::NormalizeChannels>({{"x", builder.Tensor(node.inputs[0])},
                                                         {"scale", PerChannelOperand(builder, node, 1)},
                                                         {"offset", PerChannelOperand(builder, node, 2)},
                                                         {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", shape.pixels()}, {"LINE", lines.length},    {"CHANNELS", shape.c},
-                  {"N4", shape.slices()},     {"EPSILON", norm.epsilon}, {"UNIT", UnitOf(node)}};
+  UseLanesOfPixels(shape, Tiles(shape.pixels(), choice.rows), choice.lanes, OneLaneGroup(builder.device()), call);
+  call.scalars.insert(call.scalars.end(), {{"EPSILON", norm.epsilon}, {"UNIT", UnitOf(node)}});
   call.epilogue = ActivationEpilogue(norm.activation);
-  call.work_items = {int64_t{lines.length} * lanes, lines.count, 1};
   return builder.Call(node, call);
 }
 
@@ -177,18 +167,13 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  const int lane_count = ChannelLanes(builder.device(), shape.slices());
-  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes each pixel is a work group
-  const uint32_t one_lane_group = OneLaneGroup(builder.device());
+  const DeviceInfo& device = builder.device();
   KernelCall call;
   call.kernel = "l2_normalization";
-  call.defines = {{"LANES", std::to_string(lane_count)}};
-  call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors = TensorsOf<kernels::L2Normalization>(
       {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {{"PIXELS", shape.pixels()}, {"LINE", lines.length}, {"CHANNELS", shape.c}, {"N4", shape.slices()}};
+  UseLanesOfPixels(shape, shape.pixels(), ChannelLanes(device, shape.slices()), OneLaneGroup(device), call);
   call.epilogue = ActivationEpilogue(std::get<L2Normalization>(node.op).activation);
-  call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
   return builder.Call(node, call);
 }
 
@@ -201,15 +186,13 @@ int64_t LocalResponseIterations(const Graph& graph, const Node& node) {
 Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  const Lines lines = LinesOf(shape);
   KernelCall call;
   call.kernel = "local_response_normalization";
   call.tensors = TensorsOf<kernels::LocalResponseNormalization>(
       {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {
-      {"PIXELS", shape.pixels()}, {"LINE", lines.length}, {"C", shape.c},     {"RADIUS", ReachOf(node, shape)},
-      {"BIAS", norm.bias},        {"ALPHA", norm.alpha},  {"BETA", norm.beta}};
-  call.work_items = {lines.length, lines.count, shape.slices()};
+  call.scalars = {{"PIXELS", shape.pixels()}, {"C", shape.c},        {"RADIUS", ReachOf(node, shape)},
+                  {"BIAS", norm.bias},        {"ALPHA", norm.alpha}, {"BETA", norm.beta}};
+  UseLines(shape.pixels(), shape.slices(), call);
   return builder.Call(node, call);
 }
 

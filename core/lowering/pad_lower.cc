@@ -80,15 +80,18 @@ KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBu
       {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
   const Graph& graph = builder.graph();
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
-  const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "pad";
   call.tensors =
       TensorsOf<kernels::Pad>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
-  call.scalars = {
-      {"IC", in.c},           {"IPIX", in.pixels()},  {"OC", out.c},
-      {"OPIX", out.pixels()}, {"LINE", lines.length}, {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
-      {"REAL_VALUE", 0.0f},   {"INTEGER_VALUE", 0},   {"EDGE", 0}};
+  call.scalars = {{"IC", in.c},
+                  {"IPIX", in.pixels()},
+                  {"OC", out.c},
+                  {"OPIX", out.pixels()},
+                  {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
+                  {"REAL_VALUE", 0.0f},
+                  {"INTEGER_VALUE", 0},
+                  {"EDGE", 0}};
   const std::vector<PaddedDimension> dimensions =
       PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
   for (size_t k = 0; k < kKernelDimensions; ++k) {
@@ -100,7 +103,7 @@ KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBu
   call.defines = {{"MIRROR", mirror ? "1" : "0"},
                   {"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"},
                   {"VALUE", ValueOf(builder, node)}};
-  call.work_items = {lines.length, lines.count, out.slices()};
+  UseLines(out.pixels(), out.slices(), call);
   return call;
 }
 

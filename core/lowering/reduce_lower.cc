@@ -139,7 +139,6 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const Bhwc &in = reduction.in, &out = reduction.out;
   const auto& [kept, reduced] = reduction.pixels;
   const int32_t lanes = FittingLanes(builder.device(), reduction.lanes, ReduceBytesOfItem());
-  const Lines lines = LinesOf(out);
 
   KernelCall call;
   call.kernel = kReduceKernel;
@@ -150,24 +149,16 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   call.tensors =
       TensorsOf<kernels::Reduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t count = desc.shape.element_count() / (out.pixels() * out.c);
-  call.scalars = {{"OPIX", out.pixels()},
-                  {"LINE", lines.length},
-                  {"OC", out.c},
-                  {"IPIX", in.pixels()},
-                  {"IC", in.c},
-                  {"K1", kept[1].size},
-                  {"K2", kept[2].size},
-                  {"SK0", kept[0].stride},
-                  {"SK1", kept[1].stride},
-                  {"SK2", kept[2].stride},
-                  {"R0", reduced[0].size},
-                  {"R1", reduced[1].size},
-                  {"R2", reduced[2].size},
-                  {"SR0", reduced[0].stride},
-                  {"SR1", reduced[1].stride},
-                  {"SR2", reduced[2].stride},
-                  {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
-  call.work_items = {int64_t{lines.length} * lanes, lines.count, out.slices()};
+  call.scalars = {
+      {"OPIX", out.pixels()},     {"OC", out.c},
+      {"IPIX", in.pixels()},      {"IC", in.c},
+      {"K1", kept[1].size},       {"K2", kept[2].size},
+      {"SK0", kept[0].stride},    {"SK1", kept[1].stride},
+      {"SK2", kept[2].stride},    {"R0", reduced[0].size},
+      {"R1", reduced[1].size},    {"R2", reduced[2].size},
+      {"SR0", reduced[0].stride}, {"SR1", reduced[1].stride},
+      {"SR2", reduced[2].stride}, {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
+  UseLines(out.pixels(), out.slices(), call, lanes);
   if (lanes > 1) call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
   call.local_by_item = true;
   if (reduce.kind == ReduceKind::kProd) WrapIntegers(node, builder, call);

@@ -33,7 +33,6 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   const int axis = *AxisFromFront(search.axis, rank);
   const bool over_channels = axis == rank - 1;
   const Bhwc in = ToBhwc(desc.shape), out = builder.ShapeOf(node.outputs[0]);
-  const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "arg_reduce";
   call.defines = {{"REALS", IsReal(desc) ? "1" : "0"},
@@ -42,9 +41,9 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   call.tensors =
       TensorsOf<kernels::ArgReduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = over_channels ? 1 : CountBetween(desc.shape, axis + 1, rank - 1);
-  call.scalars = {{"OPIX", out.pixels()}, {"LINE", lines.length},       {"OC", out.c},
-                  {"IPIX", in.pixels()},  {"LENGTH", desc.shape[axis]}, {"INNER", inner}};
-  call.work_items = {lines.length, lines.count, out.slices()};
+  call.scalars = {
+      {"OPIX", out.pixels()}, {"OC", out.c}, {"IPIX", in.pixels()}, {"LENGTH", desc.shape[axis]}, {"INNER", inner}};
+  UseLines(out.pixels(), out.slices(), call);
   return builder.Call(node, call);
 }
 
@@ -62,15 +61,14 @@ std::optional<std::string> TopKUnsupported(const Graph& graph, const Node& node,
 
 Status LowerTopK(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
-  const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "topk";
   call.defines = {{"REALS", IsReal(builder.DescOf(node.inputs[0])) ? "1" : "0"}};
   call.tensors = TensorsOf<kernels::Topk>({{"x", builder.Tensor(node.inputs[0])},
                                            {"y", builder.Tensor(node.outputs[0])},
                                            {"positions", builder.Tensor(node.outputs[1])}});
-  call.scalars = {{"PIXELS", in.pixels()}, {"LINE", lines.length}, {"LENGTH", in.c}, {"K", std::get<TopK>(node.op).k}};
-  call.work_items = {lines.length, lines.count, 1};
+  call.scalars = {{"PIXELS", in.pixels()}, {"LENGTH", in.c}, {"K", std::get<TopK>(node.op).k}};
+  UseLines(in.pixels(), 1, call);
   if (const int lanes = TopKLanes(builder.device(), in); lanes > 1) {
     call.kernel = "topk_shared";  // has the same arguments
     call.defines.push_back({"LANES", std::to_string(lanes)});
@@ -88,7 +86,6 @@ Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   const Bhwc in = ToBhwc(shape);
   const int64_t sums = over_channels ? in.pixels() : in.pixels() / shape[axis];
   const int64_t inner = over_channels ? 1 : CountBetween(shape, axis + 1, shape.rank() - 1);
-  const Lines lines = LinesOf({1, 1, static_cast<int32_t>(sums), 1});
   KernelCall call;
   call.kernel = "cumsum";
   call.defines = {{"CHANNELS", over_channels ? "1" : "0"}};
@@ -97,12 +94,11 @@ Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   call.scalars = {{"PIXELS", in.pixels()},
                   {"C", in.c},
                   {"SUMS", sums},
-                  {"LINE", lines.length},
                   {"LENGTH", shape[axis]},
                   {"INNER", inner},
                   {"EXCLUSIVE", cumsum.exclusive ? 1 : 0},
                   {"REVERSE", cumsum.reverse ? 1 : 0}};
-  call.work_items = {lines.length, lines.count, over_channels ? 1 : in.slices()};
+  UseLines(sums, over_channels ? 1 : in.slices(), call);
   return builder.Call(node, call);
 }
 

@@ -63,11 +63,13 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
                                                          "S6", "S7", "S8", "S9", "S10"};
   static constexpr ScalarName kRadices[kKernelDigits] = {"R0", "R1", "R2", "R3", "R4", "R5",
                                                          "R6", "R7", "R8", "R9", "R10"};
-  const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "strided_copy";
-  call.scalars = {{"BASE", units.view.base},   {"IC", units.in_per_pixel}, {"IPIX", in.pixels()},
-                  {"OC", units.out_per_pixel}, {"OPIX", out.pixels()},     {"LINE", lines.length}};
+  call.scalars = {{"BASE", units.view.base},
+                  {"IC", units.in_per_pixel},
+                  {"IPIX", in.pixels()},
+                  {"OC", units.out_per_pixel},
+                  {"OPIX", out.pixels()}};
   const size_t digits = units.view.digits.size();
   for (size_t k = 0; k < kKernelDigits; ++k) {
     const StridedView::Digit digit = k < digits ? units.view.digits[digits - 1 - k] : StridedView::Digit{};
@@ -78,7 +80,7 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
                              : digits > 3 ? "6"
                                           : "3"},
                   {"WHOLE_TEXELS", units.whole_texels ? "1" : "0"}};
-  call.work_items = {lines.length, lines.count, out.slices()};
+  UseLines(out.pixels(), out.slices(), call);
   return call;
 }
 
