@@ -128,9 +128,7 @@ Made64 HowMade(const Node& node) {
   const bool chooses =
       binary != nullptr && (binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum ||
                             (binary->kind >= BinaryKind::kEqual && binary->kind <= BinaryKind::kGreaterEqual));
-  return chooses || std::holds_alternative<Select>(node.op) || std::holds_alternative<Cast>(node.op)
-             ? Made64::kChosen
-             : Made64::kCalculated;
+  return chooses || IsOneOf<Select, Cast>(node.op) ? Made64::kChosen : Made64::kCalculated;
 }
 
 // The reference has no low bits of negative numbers as uint64, and none of int64 beyond its largest.

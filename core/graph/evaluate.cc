@@ -145,7 +145,7 @@ bool KeepsWords(const Op& op) {
     return binary->activation == Activation::kNone && (is_sum || chooses || is_bitwise || compares);
   }
   if (const auto* unary = std::get_if<Unary>(&op)) return unary->kind == UnaryKind::kCopy;
-  return OpDefOf(op).Has(kMovesElements) || std::holds_alternative<Bitcast>(op) || std::holds_alternative<Loop>(op);
+  return OpDefOf(op).Has(kMovesElements) || IsOneOf<Bitcast, Loop>(op);
 }
 
 // A model's reader makes constants of tensors without elements, and of what nodes make of them. So no other code meets

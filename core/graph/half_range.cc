@@ -89,21 +89,15 @@ class Estimates {
       if (averages_[node.inputs[0]]) return In(node, 1);
       return In(node, 0) * In(node, 1) * static_cast<float>(SumLength(node));
     }
-    if (std::holds_alternative<Gather>(node.op) || std::holds_alternative<GatherNd>(node.op)) return In(node, 0);
-    const bool keeps_size = OpDefOf(node.op).Has(kMovesElements) || std::holds_alternative<Concat>(node.op) ||
-                            std::holds_alternative<Select>(node.op) || std::holds_alternative<SelectRows>(node.op) ||
-                            std::holds_alternative<AddN>(node.op) || std::holds_alternative<Resize>(node.op) ||
-                            std::holds_alternative<Pool2D>(node.op) || std::holds_alternative<Cast>(node.op) ||
-                            std::holds_alternative<PRelu>(node.op) || std::holds_alternative<TopK>(node.op);
+    if (IsOneOf<Gather, GatherNd>(node.op)) return In(node, 0);
+    const bool keeps_size = OpDefOf(node.op).Has(kMovesElements) ||
+                            IsOneOf<Concat, Select, SelectRows, AddN, Resize, Pool2D, Cast, PRelu, TopK>(node.op);
     return keeps_size ? LargestIn(node) : kUsual;
   }
 
   // Scores of attention, and filters that are computed.
   bool MultipliesTwoValues(const Node& node) const {
-    const bool is_product =
-        std::holds_alternative<BatchMatMul>(node.op) || std::holds_alternative<FullyConnected>(node.op) ||
-        std::holds_alternative<Conv2D>(node.op) || std::holds_alternative<DepthwiseConv2D>(node.op) ||
-        std::holds_alternative<TransposeConv>(node.op);
+    const bool is_product = IsOneOf<BatchMatMul, FullyConnected, Conv2D, DepthwiseConv2D, TransposeConv>(node.op);
     return is_product && !graph_.IsConstant(node.inputs[0]) && !graph_.IsConstant(node.inputs[1]);
   }
   int64_t SumLength(const Node& node) const {

@@ -352,6 +352,12 @@ class Op : public OpVariant {
   friend bool operator==(const Op&, const Op&);
 };
 
+// Whether the operation is one of these.
+template <typename... Operations>
+bool IsOneOf(const Op& op) {
+  return (std::holds_alternative<Operations>(op) || ...);
+}
+
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).
 Padding2D ResolvePadding(const Window2D& window, int32_t in_h, int32_t in_w, int32_t kernel_h, int32_t kernel_w);

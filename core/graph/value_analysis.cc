@@ -88,11 +88,11 @@ float OfOperation(const Node& node, const std::vector<float>& bounds) {
   }
   if (const auto* unary = std::get_if<Unary>(&node.op)) return OfUnary(unary->kind, input(0));
   if (const auto* binary = std::get_if<Binary>(&node.op)) return OfBinary(binary->kind, input(0), input(1));
-  if (std::holds_alternative<Softmax>(node.op) || std::holds_alternative<L2Normalization>(node.op)) return 1;
+  if (IsOneOf<Softmax, L2Normalization>(node.op)) return 1;
   if (const auto* pad = std::get_if<Pad>(&node.op))
     return std::max(input(0), static_cast<float>(std::fabs(pad->value)));
   // Averages, roots of mean squares, maxima; between neighbours.
-  if (std::holds_alternative<Pool2D>(node.op) || std::holds_alternative<Resize>(node.op)) return input(0);
+  if (IsOneOf<Pool2D, Resize>(node.op)) return input(0);
   return kUnbounded;
 }
 
@@ -151,9 +151,7 @@ bool PassesIntegers(const Op& op) {
       default: return true;
     }
   }
-  return OpDefOf(op).Has(kMovesElements) || std::holds_alternative<Binary>(op) || std::holds_alternative<Cast>(op) ||
-         std::holds_alternative<AddN>(op) || std::holds_alternative<CumSum>(op) || std::holds_alternative<Reduce>(op) ||
-         std::holds_alternative<Pad>(op) || std::holds_alternative<GatherNd>(op) || std::holds_alternative<TopK>(op);
+  return OpDefOf(op).Has(kMovesElements) || IsOneOf<Binary, Cast, AddN, CumSum, Reduce, Pad, GatherNd, TopK>(op);
 }
 
 // What is known of a value: whether its digits are those of integers, and not of a number that was rounded to 16 bits.

@@ -55,8 +55,7 @@ std::optional<std::span<const ValueId>> SourcesOfIntegers(const Graph& graph, co
   const std::span<const ValueId> inputs = node.inputs;
   const bool is_unique = std::holds_alternative<Unique>(node.op);
   const bool casts = std::holds_alternative<Cast>(node.op);
-  const bool counts = std::holds_alternative<ArgReduce>(node.op) || std::holds_alternative<Where>(node.op) ||
-                      (is_unique && output == node.outputs[1]) ||
+  const bool counts = IsOneOf<ArgReduce, Where>(node.op) || (is_unique && output == node.outputs[1]) ||
                       (casts && IsNarrow(graph.value(inputs[0]).desc.dtype));
   if (counts) return inputs.first(0);
   if (is_unique) return inputs.first(1);

@@ -9,12 +9,11 @@ namespace hearth {
 namespace {
 
 bool IsMove(const Op& op) {
-  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op);
+  return IsOneOf<Reshape, Transpose>(op);
 }
 
 bool IsProduct(const Op& op) {
-  return std::holds_alternative<FullyConnected>(op) || std::holds_alternative<BatchMatMul>(op) ||
-         std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op);
+  return IsOneOf<FullyConnected, BatchMatMul, Conv2D, DepthwiseConv2D>(op);
 }
 
 bool IsFunction(const Op& op) {

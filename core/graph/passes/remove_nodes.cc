@@ -17,7 +17,7 @@ bool KeepsElements(const Node& node) {
     return node.inputs.size() == 1 && concat->activation == Activation::kNone;
   }
   if (const auto* pad = std::get_if<Pad>(&node.op)) return IsAllZero(pad->before) && IsAllZero(pad->after);
-  return std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Resize>(node.op);
+  return IsOneOf<Reshape, Resize>(node.op);
 }
 
 bool IsNoOp(const Graph& graph, const Node& node) {

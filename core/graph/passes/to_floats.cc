@@ -183,9 +183,8 @@ class FloatComposer {
 }  // namespace
 
 Result<Verdict> ToFloats(Graph& graph, const DeviceInfo& device) {
-  const bool has_integers = std::ranges::any_of(graph.nodes(), [](const Node& node) {
-    return std::holds_alternative<DynamicQuantize>(node.op) || std::holds_alternative<ConvInteger>(node.op);
-  });
+  const bool has_integers = std::ranges::any_of(
+      graph.nodes(), [](const Node& node) { return IsOneOf<DynamicQuantize, ConvInteger>(node.op); });
   return has_integers && !device.multiplies_bytes ? FloatComposer(graph).Run() : Verdict::kUnchanged;
 }
 

@@ -159,18 +159,13 @@ class IntegerRewriter {
     rewriter_.TakeOver(node, made);
   }
 
-  static bool IsMove(const Node& node) {
-    return std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op);
-  }
+  static bool IsMove(const Node& node) { return IsOneOf<Reshape, Transpose>(node.op); }
   static bool ChoosesElements(const Node& node) {
     const auto* pool = std::get_if<Pool2D>(&node.op);
     return IsMove(node) || std::holds_alternative<Slice>(node.op) ||
            (pool != nullptr && pool->kind == PoolKind::kMax && pool->activation == Activation::kNone);
   }
-  static bool HasWeights(const Node& node) {
-    return std::holds_alternative<Conv2D>(node.op) || std::holds_alternative<DepthwiseConv2D>(node.op) ||
-           std::holds_alternative<FullyConnected>(node.op);
-  }
+  static bool HasWeights(const Node& node) { return IsOneOf<Conv2D, DepthwiseConv2D, FullyConnected>(node.op); }
 
   // Whether a node gives what the file means, up to a step of the grid, when it computes on such values.
   bool ComputesIntegers(const Node& node, const std::vector<ValueId>& stored, ValueId made) const {
