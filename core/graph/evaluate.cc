@@ -116,9 +116,7 @@ Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
 std::vector<int> LastReaders(const Graph& graph) {
   std::vector<int> last(graph.values().size(), -1);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    for (ValueId id : graph.nodes()[i].inputs) {
-      if (id != kNoValue) last[id] = static_cast<int>(i);
-    }
+    for (ValueId id : Present(graph.nodes()[i].inputs)) last[id] = static_cast<int>(i);
   }
   for (ValueId id : graph.outputs) last[id] = static_cast<int>(graph.nodes().size());
   for (const StatePair& state : graph.states) last[state.written] = static_cast<int>(graph.nodes().size());
@@ -152,8 +150,7 @@ bool KeepsWords(const Op& op) {
 // such tensors.
 Status CheckNode(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
-    for (const ValueId id : *list) {
-      if (id == kNoValue) continue;
+    for (const ValueId id : Present(*list)) {
       const Value& value = graph.value(id);
       if (value.desc.shape.element_count() == 0) {
         return Error(StatusCode::kUnsupported, "{}: '{}' has no elements, and that makes no constant of its results",
@@ -226,8 +223,8 @@ class GraphEvaluation {
     }
     HEARTH_ASSIGN(std::vector<ReferenceTensor> outputs, EvaluateNode(graph_, node, inputs));
     for (size_t i = 0; i < outputs.size(); ++i) tensors_[node.outputs[i]] = std::move(outputs[i]);
-    for (ValueId id : node.inputs) {
-      if (id != kNoValue && last_readers_[id] == index) tensors_[id].reset();
+    for (ValueId id : Present(node.inputs)) {
+      if (last_readers_[id] == index) tensors_[id].reset();
     }
     return Status::Ok();
   }

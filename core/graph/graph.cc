@@ -157,9 +157,7 @@ std::vector<int> Graph::Producers() const {
 std::vector<int> Graph::ReadCounts() const {
   std::vector<int> reads(values_.size(), 0);
   for (const Node& node : nodes_) {
-    for (ValueId input : node.inputs) {
-      if (input != kNoValue) ++reads[input];
-    }
+    for (ValueId input : Present(node.inputs)) ++reads[input];
   }
   return reads;
 }

@@ -69,6 +69,12 @@ struct Node {
   int32_t source_index = -1;  // the operator's index in the model file; -1 for nodes that a pass made
 };
 
+// Those that are there: without absent optional inputs.
+inline std::vector<ValueId> Present(std::vector<ValueId> inputs) {
+  std::erase(inputs, kNoValue);
+  return inputs;
+}
+
 // State that the network keeps between runs (an LSTM's cell, an accumulator). During a run nodes read `read`, which no
 // node makes and which starts as zeros (real ones, for quantized values). After the run the content of `written`, which
 // a node makes, becomes the content of `read`. Both have the same description. `read` itself cannot be an output, but a

@@ -91,8 +91,7 @@ class GraphChecker {
   }
 
   Status CheckNode(const Node& node) {
-    for (ValueId id : node.inputs) {
-      if (id == kNoValue) continue;
+    for (ValueId id : Present(node.inputs)) {
       if (!InRange(id)) {
         return Error(StatusCode::kMalformedInput, "{} reads %{}, which does not exist", NodeLabel(node), id);
       }

@@ -43,8 +43,8 @@ class Estimates {
  private:
   void Follow(const Node& node) {
     const bool has_weights = OpDefOf(node.op).Has(kTakesStoredConstants);
-    for (const ValueId input : node.inputs) {
-      if (input != kNoValue && graph_.IsConstant(input) && !has_weights) Read(input);
+    for (const ValueId input : Present(node.inputs)) {
+      if (graph_.IsConstant(input) && !has_weights) Read(input);
     }
     for (const ValueId output : node.outputs) {
       if (!IsPlainFloat32(graph_.value(output).desc)) continue;

@@ -289,9 +289,7 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
     const bool chooses = OpDefOf(node->op).Has(kChoosesIndices);
     const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId v) { return needed[v]; });
     if (!chooses && !feeds) continue;
-    for (ValueId input : node->inputs) {
-      if (input != kNoValue) needed[input] = true;
-    }
+    for (ValueId input : Present(node->inputs)) needed[input] = true;
   }
   // The inputs of such a node may have 16 bits: that changes its results no more than rounding its inputs would.
   for (const Node& node : graph.nodes()) {

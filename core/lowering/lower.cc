@@ -27,8 +27,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
   if (std::ranges::any_of(options.cpu_ops, names_it)) return "excluded by --cpu-ops";
   const bool takes_quantized = !Contains(options.cpu_ops, kQuantizedOps);
   for (const auto* list : {&node.inputs, &node.outputs}) {
-    for (ValueId value : *list) {
-      if (value == kNoValue) continue;
+    for (ValueId value : Present(*list)) {
       const TensorDesc& desc = graph.value(value).desc;
       if (const Bhwc shape = ToBhwc(desc.shape); shape.pixels() * shape.slices() > kMostTexels)
         return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape.ToString());

@@ -175,8 +175,8 @@ std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {
 
 std::optional<std::string> NotReal(const Graph& graph, const Node& node, const Placing&) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
-    for (ValueId value : *list) {
-      if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
+    for (ValueId value : Present(*list)) {
+      if (IsReal(graph.value(value).desc)) continue;
       return fmt::format("it works on {}, its device kernel takes real numbers",
                          DTypeName(graph.value(value).desc.dtype));  // no name: equal reasons make one warning
     }
@@ -185,8 +185,8 @@ std::optional<std::string> NotReal(const Graph& graph, const Node& node, const P
 }
 
 std::optional<std::string> WideIntegers(const Graph&, const Node& node, const Placing& placing) {
-  for (ValueId value : node.inputs) {
-    if (value != kNoValue && !placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
+  for (ValueId value : Present(node.inputs)) {
+    if (!placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
   }
   return std::nullopt;
 }

@@ -18,9 +18,7 @@ GraphRewriter::GraphRewriter(Graph& graph)
       removed_(graph.nodes().size(), false) {
   read_list_.reserve(2 * removed_.size());
   for (int index = 0; index < node_count(); ++index) {
-    for (ValueId id : node(index).inputs) {
-      if (id != kNoValue) NoteRead(id, index);
-    }
+    for (ValueId id : Present(node(index).inputs)) NoteRead(id, index);
   }
 }
 
@@ -82,9 +80,7 @@ void GraphRewriter::SetInput(Node& node, size_t position, ValueId id) {
 }
 
 void GraphRewriter::Replace(Node& node, Op op, std::vector<ValueId> inputs) {
-  for (ValueId id : node.inputs) {
-    if (id != kNoValue) --reads_[id];
-  }
+  for (ValueId id : Present(node.inputs)) --reads_[id];
   node.op = std::move(op);
   node.inputs.clear();
   for (size_t position = 0; position < inputs.size(); ++position) {
@@ -97,9 +93,7 @@ void GraphRewriter::Remove(int index) {
   if (removed_[index]) return;
   removed_[index] = true;
   changed_ = true;
-  for (ValueId id : node(index).inputs) {
-    if (id != kNoValue) --reads_[id];
-  }
+  for (ValueId id : Present(node(index).inputs)) --reads_[id];
   for (ValueId id : node(index).outputs) producers_[id] = -1;
 }
 

@@ -46,9 +46,7 @@ Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo&) {
       rewriter.Remove(index);
       continue;
     }
-    for (ValueId id : node.inputs) {
-      if (id != kNoValue) needed[id] = true;
-    }
+    for (ValueId id : Present(node.inputs)) needed[id] = true;
   }
   return rewriter.Finish();
 }
