@@ -76,7 +76,7 @@ ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
 }
 
 std::string NameOf(const BinaryTest& test, std::string_view suffix) {
-  return fmt::format("{}_{}{}", test.lhs.ToString(), test.rhs.ToString(), suffix);
+  return fmt::format("{}_{}{}", test.lhs, test.rhs, suffix);
 }
 
 ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {

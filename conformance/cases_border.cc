@@ -14,9 +14,7 @@ ConformanceCase BorderCase(const std::string& op, const std::string& name, const
 
 struct Amounts {
   Shape input, before, after;
-  std::string Name() const {
-    return fmt::format("{}_before{}_after{}", input.ToString(), before.ToString(), after.ToString());
-  }
+  std::string Name() const { return fmt::format("{}_before{}_after{}", input, before, after); }
 };
 
 const ElementType kBorderTypes[] = {Integers(), Integers(DType::kInt8), Quantized(DType::kInt8, 0.5f, -3),
@@ -82,14 +80,12 @@ void AddMirrorPad(std::vector<ConformanceCase>& cases) {
 void AddBatchBlocks(std::vector<ConformanceCase>& cases) {
   const auto to_batch = [&](const Shape& input, const SpaceToBatch& op, const ElementType& type = {}) {
     cases.push_back(BorderCase("space_to_batch",
-                               fmt::format("{}_block{}_before{}_after{}", input.ToString(), op.block.ToString(),
-                                           op.before.ToString(), op.after.ToString()),
-                               input, op, type));
+                               fmt::format("{}_block{}_before{}_after{}", input, op.block, op.before, op.after), input,
+                               op, type));
   };
   const auto to_space = [&](const Shape& input, const BatchToSpace& op, const ElementType& type = {}) {
     cases.push_back(BorderCase("batch_to_space",
-                               fmt::format("{}_block{}_crop{}_and{}", input.ToString(), op.block.ToString(),
-                                           op.crop_before.ToString(), op.crop_after.ToString()),
+                               fmt::format("{}_block{}_crop{}_and{}", input, op.block, op.crop_before, op.crop_after),
                                input, op, type));
   };
   const SpaceToBatch forward[] = {{{2, 2}, {0, 0}, {0, 0}},
@@ -116,8 +112,7 @@ void AddBatchBlocks(std::vector<ConformanceCase>& cases) {
 void AddUpdates(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& update, const std::vector<double>& start,
                        const ElementType& type = {}) {
-    const std::string name =
-        fmt::format("{}_by{}_at{}{}", input.ToString(), update.ToString(), fmt::join(start, ","), SuffixOf(type));
+    const std::string name = fmt::format("{}_by{}_at{}{}", input, update, fmt::join(start, ","), SuffixOf(type));
     cases.push_back(OneNode({"dynamic_update_slice", name}, {}, DynamicUpdateSlice{},
                             {In(input, FillOf(type), type), In(update, FillOf(type), type),
                              ConstOf({static_cast<int32_t>(start.size())}, start, Integers())},

@@ -39,7 +39,7 @@ void AddCasts(std::vector<ConformanceCase>& cases) {
     }
   }
   for (const Shape& shape : {Shape{}, {5}, {1, 2, 3, 2, 4}}) {
-    cases.push_back(OneNode({"cast", fmt::format("float32_int32_{}", shape.ToString())}, {}, Cast{DType::kInt32},
+    cases.push_back(OneNode({"cast", fmt::format("float32_int32_{}", shape)}, {}, Cast{DType::kInt32},
                             {In(shape, Quarters)}, Integers(), false));
   }
 }
@@ -80,8 +80,7 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
   };
   for (const Shapes& of : shapes) {
     for (const ElementType& type : {ElementType{}, Integers()}) {
-      const std::string name =
-          fmt::format("{}_{}_{}_{}", of.condition.ToString(), of.a.ToString(), of.b.ToString(), DTypeName(type.dtype));
+      const std::string name = fmt::format("{}_{}_{}_{}", of.condition, of.a, of.b, DTypeName(type.dtype));
       cases.push_back(
           OneNode({"select", name}, {}, Select{},
                   {In(of.condition, ZeroOne, Bools()), In(of.a, Signed100, type), Const(of.b, Signed100, type)}, type,
@@ -90,7 +89,7 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
   }
   for (const Shape& shape : {Shape{6}, {5, 3}, {5, 2, 7}, {3, 2, 3, 5}, {6, 2, 1, 2, 5}}) {
     for (const ElementType& type : {ElementType{}, Integers(), Quantized(DType::kInt8, 1.0f, 0)}) {
-      const std::string name = fmt::format("{}_{}", shape.ToString(), DTypeName(type.dtype));
+      const std::string name = fmt::format("{}_{}", shape, DTypeName(type.dtype));
       cases.push_back(OneNode(
           {"select_rows", name, "select"}, {}, SelectRows{},
           {In({shape[0]}, ZeroOne, Bools()), In(shape, Signed100, type), In(shape, Signed100, type)}, type, false));
@@ -117,7 +116,7 @@ void AddPRelus(std::vector<ConformanceCase>& cases) {
       {{}, {}},
   };
   for (const Shapes& of : shapes) {
-    cases.push_back(OneNode({"prelu", fmt::format("{}_{}", of.x.ToString(), of.alpha.ToString())}, {0, 1.0}, PRelu{},
+    cases.push_back(OneNode({"prelu", fmt::format("{}_{}", of.x, of.alpha)}, {0, 1.0}, PRelu{},
                             {In(of.x, Wide), Const(of.alpha, Wide)}, {}, of.alpha.rank() == 1));
   }
   const ElementType grid = Quantized(DType::kInt8, 1.0f / 64, -3);

@@ -33,10 +33,10 @@ void AddArgReduce(std::vector<ConformanceCase>& cases) {
         const DType out = axis < 0 ? DType::kInt64 : DType::kInt32;
         // Digits contain equal numbers, of which the first index counts.
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
-        cases.push_back(OneNode({kind == ArgKind::kMax ? "arg_max" : "arg_min",
-                                 fmt::format("{}_axis{}_{}", shape.ToString(), axis, values.name)},
-                                {}, ArgReduce{kind, axis}, {In(shape, fill, values.type)}, Integers(out),
-                                values.type.dtype == DType::kFloat32));
+        cases.push_back(OneNode(
+            {kind == ArgKind::kMax ? "arg_max" : "arg_min", fmt::format("{}_axis{}_{}", shape, axis, values.name)}, {},
+            ArgReduce{kind, axis}, {In(shape, fill, values.type)}, Integers(out),
+            values.type.dtype == DType::kFloat32));
       }
     }
   }
@@ -52,9 +52,7 @@ void AddTopK(std::vector<ConformanceCase>& cases) {
       for (int which : {0, 1}) {
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
         cases.push_back(NewCase(
-            {"topk",
-             fmt::format("{}_k{}_{}_{}", shape.ToString(), k, values.name, which == 0 ? "values" : "positions")},
-            {},
+            {"topk", fmt::format("{}_k{}_{}_{}", shape, k, values.name, which == 0 ? "values" : "positions")}, {},
             [=, shape = shape, k = k](CaseGraph& graph) {
               return graph.Nodes(TopK{k}, {graph.Input(shape, fill, values.type)}, {values.type, Integers()})[which];
             },
@@ -72,8 +70,8 @@ void AddCumSum(std::vector<ConformanceCase>& cases) {
   for (const auto& [shape, axis] : shapes) {
     for (int mode = 0; mode < 4; ++mode) {
       const CumSum op{axis, (mode & 1) != 0, (mode & 2) != 0};
-      const std::string name = fmt::format("{}_axis{}{}{}", shape.ToString(), axis, op.exclusive ? "_exclusive" : "",
-                                           op.reverse ? "_reverse" : "");
+      const std::string name =
+          fmt::format("{}_axis{}{}{}", shape, axis, op.exclusive ? "_exclusive" : "", op.reverse ? "_reverse" : "");
       const int64_t terms = SplitAt(shape, *AxisFromFront(axis, shape.rank())).length;
       cases.push_back(OneNode({"cumsum", name}, {terms, 1.0}, op, {In(shape)}));
       if (mode != 3) continue;
@@ -151,7 +149,7 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
     if (over.groups > 0) terms *= over.input[over.input.rank() - 1] / over.groups;
     for (Activation activation : {Activation::kNone, Activation::kRelu}) {
       const MeanVarianceNormalization op{over.mask, over.groups, over.root_mean_square, 0.01f, activation};
-      const std::string name = fmt::format("{}_over{}{}_operands{}_{}", over.input.ToString(), over.mask,
+      const std::string name = fmt::format("{}_over{}{}_operands{}_{}", over.input, over.mask,
                                            over.groups > 0         ? fmt::format("_groups{}", over.groups)
                                            : over.root_mean_square ? "_rms"
                                                                    : "",
@@ -209,9 +207,8 @@ void AddGather(std::vector<ConformanceCase>& cases) {
         if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
         const int axis = *AxisFromFront(lookup.axis, lookup.x.rank());
         const Gather op{lookup.axis, lookup.batch_dims};
-        const std::string name =
-            fmt::format("{}_axis{}_batch{}_by_{}_{}{}", lookup.x.ToString(), lookup.axis, lookup.batch_dims,
-                        lookup.indices.ToString(), values.name, at_run_time ? "_runtime" : "");
+        const std::string name = fmt::format("{}_axis{}_batch{}_by_{}_{}{}", lookup.x, lookup.axis, lookup.batch_dims,
+                                             lookup.indices, values.name, at_run_time ? "_runtime" : "");
         cases.push_back(NewCase(
             {"gather", name}, {},
             [=](CaseGraph& graph) {
@@ -257,8 +254,8 @@ void AddGatherNd(std::vector<ConformanceCase>& cases) {
     for (const TypedFill& values : kMovable) {
       for (bool at_run_time : {false, true}) {
         if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
-        const std::string name = fmt::format("{}_by_{}_{}{}", x_shape.ToString(), indices_shape.ToString(), values.name,
-                                             at_run_time ? "_runtime" : "");
+        const std::string name =
+            fmt::format("{}_by_{}_{}{}", x_shape, indices_shape, values.name, at_run_time ? "_runtime" : "");
         cases.push_back(NewCase(
             {"gather_nd", name}, {},
             [=, x_shape = x_shape, indices_shape = indices_shape](CaseGraph& graph) {
@@ -282,7 +279,7 @@ void AddOneHot(std::vector<ConformanceCase>& cases) {
   for (const auto& [shape, axis] : shapes) {
     for (const TypedFill& values : kValues) {
       for (int32_t depth : {1, 6, 10}) {
-        const std::string name = fmt::format("{}_axis{}_depth{}_{}", shape.ToString(), axis, depth, values.name);
+        const std::string name = fmt::format("{}_axis{}_depth{}_{}", shape, axis, depth, values.name);
         cases.push_back(
             OneNode({"one_hot", name}, {}, OneHot{axis, depth},
                     {In(shape, Digits, Integers()), ConstOf({}, {1.0}, values.type), In({}, values.fill, values.type)},

@@ -11,7 +11,7 @@ namespace {
 ConformanceCase ConcatCase(Shape shape, int32_t axis, const std::vector<int32_t>& sizes, Activation activation,
                            const ElementType& type = {}) {
   const std::string name =
-      fmt::format("{}_axis{}_{}_{}{}", shape.ToString(), axis, fmt::join(sizes, "+"), ActivationName(activation),
+      fmt::format("{}_axis{}_{}_{}{}", shape, axis, fmt::join(sizes, "+"), ActivationName(activation),
                   type.dtype == DType::kFloat32 ? "" : fmt::format("_{}", DTypeName(type.dtype)));
   std::vector<Operand> inputs;
   for (int32_t size : sizes) {
@@ -60,7 +60,7 @@ void AddReshape(std::vector<ConformanceCase>& cases) {
       {{1, 3, 3, 10}, {1, 3, 6, 5}}, {{2, 2, 2, 2, 3}, {4, 12}}, {{2, 60}, {2, 1, 3, 2, 1, 2, 1, 5}},
   };
   for (const auto& [from, to] : pairs) {
-    const std::string name = fmt::format("{}_to_{}", from.ToString(), to.ToString());
+    const std::string name = fmt::format("{}_to_{}", from, to);
     cases.push_back(NewCase({"reshape", name}, {}, [from = from, to = to](CaseGraph& graph) {
       // A copy follows: an output that is an alias of the input would test nothing.
       return graph.Node(Unary{UnaryKind::kCopy}, {graph.Node(Reshape{to}, {graph.Input(from, Wide)})});
@@ -71,8 +71,8 @@ void AddReshape(std::vector<ConformanceCase>& cases) {
 ConformanceCase ResizeCase(const Shape& input, const Resize& resize) {
   const bool bilinear = resize.kind == ResizeKind::kBilinear;
   const std::string name =
-      fmt::format("{}_to_{}x{}{}{}", input.ToString(), resize.height, resize.width,
-                  resize.align_corners ? "_corners" : "", resize.half_pixel_centers ? "_half" : "");
+      fmt::format("{}_to_{}x{}{}{}", input, resize.height, resize.width, resize.align_corners ? "_corners" : "",
+                  resize.half_pixel_centers ? "_half" : "");
   // The source coordinate is rounded before its fraction is taken, relative to the image's size: the size is added.
   const Exactness exactness = bilinear ? Exactness{4 + std::max(input[1], input[2]), 4.0} : Exactness{};
   return OneNode({bilinear ? "resize_bilinear" : "resize_nearest", name, "resize"}, exactness, resize, {In(input)});

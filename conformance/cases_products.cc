@@ -18,8 +18,8 @@ namespace {
 void AddMatMul(std::vector<ConformanceCase>& cases, const Shape& a, const Shape& b, const BatchMatMul& product,
                bool constant) {
   const int64_t depth = a[a.rank() - (product.adjoint_a ? 2 : 1)];
-  const std::string name = fmt::format("{}{}_{}{}{}", a.ToString(), product.adjoint_a ? "T" : "", b.ToString(),
-                                       product.adjoint_b ? "T" : "", constant ? "_constant" : "");
+  const std::string name = fmt::format("{}{}_{}{}{}", a, product.adjoint_a ? "T" : "", b, product.adjoint_b ? "T" : "",
+                                       constant ? "_constant" : "");
   cases.push_back(OneNode({"batch_matmul", name}, {depth, 2}, product, {In(a), constant ? Const(b) : In(b)}));
 }
 
@@ -55,12 +55,11 @@ void AddMatMuls(std::vector<ConformanceCase>& cases) {
 
 void AddDense(std::vector<ConformanceCase>& cases, const Shape& x, const Shape& filter, const FullyConnected& dense,
               int computed, bool bias) {
-  const std::string name =
-      fmt::format("{}_f{}{}{}_{}{}", x.ToString(), filter.ToString(), dense.keep_dims ? "_keep" : "",
-                  bias ? "" : "_nobias", ActivationName(dense.activation),
-                  computed == 2   ? "_computed_bias"
-                  : computed == 1 ? "_computed"
-                                  : "");
+  const std::string name = fmt::format("{}_f{}{}{}_{}{}", x, filter, dense.keep_dims ? "_keep" : "",
+                                       bias ? "" : "_nobias", ActivationName(dense.activation),
+                                       computed == 2   ? "_computed_bias"
+                                       : computed == 1 ? "_computed"
+                                                       : "");
   std::vector<Operand> operands = {In(x), computed == 1 ? In(filter) : Const(filter)};
   if (bias) operands.push_back(computed > 0 ? In({filter[0]}) : Const({filter[0]}));
   cases.push_back(OneNode({"fully_connected", name}, {filter[1], dense.activation == Activation::kTanh ? 16.0 : 2.0},
@@ -101,8 +100,8 @@ template <typename Convolution>
 void AddConvolution(std::vector<ConformanceCase>& cases, const char* op, const Shape& x, const Filter& filter,
                     const Convolution& conv, int32_t out_channels, int64_t terms) {
   const std::string name =
-      fmt::format("{}_f{}_{}_{}{}{}", x.ToString(), filter.shape.ToString(), WindowText(conv.window),
-                  ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : "");
+      fmt::format("{}_f{}_{}_{}{}{}", x, filter.shape, WindowText(conv.window), ActivationName(conv.activation),
+                  filter.bias ? "" : "_nobias", filter.computed ? "_computed" : "");
   cases.push_back(OneNode({op, name}, {terms, 2}, conv, OperandsOf(x, filter, out_channels)));
 }
 
@@ -161,7 +160,7 @@ void AddTransposed(std::vector<ConformanceCase>& cases, const Shape& x, const Fi
   const Shape& w = filter.shape;
   const int64_t rows = Tiles(w[1], conv.stride_h), columns = Tiles(w[2], conv.stride_w);
   const std::string name =
-      fmt::format("{}_f{}_{}x{}_{}_{}{}{}", x.ToString(), w.ToString(), conv.height, conv.width, WindowText(window),
+      fmt::format("{}_f{}_{}x{}_{}_{}{}{}", x, w, conv.height, conv.width, WindowText(window),
                   ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : "");
   cases.push_back(OneNode({"transpose_conv", name}, {rows * columns * w[3], 2}, conv, OperandsOf(x, filter, w[0])));
 }
@@ -210,8 +209,8 @@ void AddPositions(std::vector<ConformanceCase>& cases) {
         const Shape x = {turn % 3 == 0 ? 2 : 1, 9, 8, turn % 7 + 1};
         MaxPoolArgmax2D pool{kernel.h, kernel.w, WindowOf(step, padding), Activation::kNone};
         if (turn % 4 == 3) pool.activation = Activation::kRelu6;
-        const std::string name = fmt::format("{}_k{}x{}_{}_{}", x.ToString(), kernel.h, kernel.w,
-                                             WindowText(pool.window), ActivationName(pool.activation));
+        const std::string name = fmt::format("{}_k{}x{}_{}_{}", x, kernel.h, kernel.w, WindowText(pool.window),
+                                             ActivationName(pool.activation));
         // Both outputs, from few different numbers, so that some are equal.
         cases.push_back(NewCase({"max_pool_argmax_2d", name}, {0, 2}, [=](CaseGraph& graph) {
           const std::vector<ValueId> outputs = graph.Nodes(pool, {graph.Input(x, Digits)}, {{}, {}});
@@ -236,7 +235,7 @@ void AddUnpooling(std::vector<ConformanceCase>& cases) {
     for (int32_t channels : {1, 4, 7}) {
       const Shape x = {turn % 2 + 1, 4, 5, channels};
       const std::string name =
-          fmt::format("{}_k{}x{}_s{}x{}", x.ToString(), steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w);
+          fmt::format("{}_k{}x{}_s{}x{}", x, steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w);
       cases.push_back(OneNode({"max_unpool_2d", name}, {},
                               MaxUnpool2D{steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w},
                               {In(x), In(x, InWindow)}));
@@ -253,7 +252,7 @@ void AddSampling(std::vector<ConformanceCase>& cases) {
                            {{3, 2, 9, 5}, {3, 1, 8, 3}}, {{1, 6, 3, 17}, {1, 4, 1, 7}}, {{2, 5, 5, 4}, {2, 5, 5, 2}}};
   for (const Images& sizes : images) {
     // The last bits of a coordinate are multiplied by the image's numbers.
-    const std::string name = fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString());
+    const std::string name = fmt::format("{}_at{}", sizes.image, sizes.points);
     cases.push_back(OneNode({"resampler", name}, {4, 16}, Resampler{}, {In(sizes.image), In(sizes.points, Wide)}));
   }
 }
@@ -266,7 +265,7 @@ void AddL2Pooling(std::vector<ConformanceCase>& cases) {
         const Shape x = {turn % 2 + 1, 7, 9, channels};
         const Pool2D pool{PoolKind::kL2, kernel.h, kernel.w, WindowOf(kSteppings[turn % 3], padding),
                           Activation::kNone};
-        const std::string name = fmt::format("{}_k{}x{}_{}", x.ToString(), kernel.h, kernel.w, WindowText(pool.window));
+        const std::string name = fmt::format("{}_k{}x{}_{}", x, kernel.h, kernel.w, WindowText(pool.window));
         cases.push_back(OneNode({"l2_pool_2d", name}, {int64_t{kernel.h} * kernel.w, 4}, pool, {In(x)}));
         ++turn;
       }

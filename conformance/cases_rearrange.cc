@@ -33,8 +33,8 @@ const ElementType kMovedTypes[] = {Integers(),
 
 void AddTranspose(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& permutation, const ElementType& type = {}) {
-    AddMove(cases, "transpose", fmt::format("{}_by{}", input.ToString(), Listed(permutation)), input,
-            Transpose{permutation}, type);
+    AddMove(cases, "transpose", fmt::format("{}_by{}", input, Listed(permutation)), input, Transpose{permutation},
+            type);
   };
   for (const Shape& permutation :
        {Shape{0, 2, 1, 3}, {0, 3, 1, 2}, {0, 2, 3, 1}, {1, 0, 2, 3}, {3, 2, 1, 0}, {2, 1, 0, 3}, {0, 1, 3, 2}}) {
@@ -65,8 +65,8 @@ void AddTranspose(std::vector<ConformanceCase>& cases) {
 void AddSlice(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Slice& slice, const ElementType& type = {}) {
     AddMove(cases, "slice",
-            fmt::format("{}_from{}_size{}_by{}_as{}", input.ToString(), Listed(slice.begin), Listed(slice.size),
-                        Listed(slice.strides), slice.shape.ToString()),
+            fmt::format("{}_from{}_size{}_by{}_as{}", input, Listed(slice.begin), Listed(slice.size),
+                        Listed(slice.strides), slice.shape),
             input, slice, type);
   };
   const Shape image = {2, 5, 6, 9};
@@ -101,8 +101,7 @@ void AddSlice(std::vector<ConformanceCase>& cases) {
 
 void AddTile(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& multiples, const ElementType& type = {}) {
-    AddMove(cases, "tile", fmt::format("{}_times{}", input.ToString(), multiples.ToString()), input, Tile{multiples},
-            type);
+    AddMove(cases, "tile", fmt::format("{}_times{}", input, multiples), input, Tile{multiples}, type);
   };
   for (const auto& [input, multiples] : {std::pair<Shape, Shape>{{5}, {3}},
                                          {{1}, {9}},
@@ -126,8 +125,7 @@ void AddTile(std::vector<ConformanceCase>& cases) {
 
 void AddBroadcastTo(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& shape, const ElementType& type = {}) {
-    AddMove(cases, "broadcast_to", fmt::format("{}_to{}", input.ToString(), shape.ToString()), input,
-            BroadcastTo{shape}, type);
+    AddMove(cases, "broadcast_to", fmt::format("{}_to{}", input, shape), input, BroadcastTo{shape}, type);
   };
   for (const auto& [input, shape] : {std::pair<Shape, Shape>{{}, {7}},
                                      {{1}, {2, 3, 5}},
@@ -148,7 +146,7 @@ void AddBroadcastTo(std::vector<ConformanceCase>& cases) {
 
 void AddReverse(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, uint32_t mask, const ElementType& type = {}) {
-    AddMove(cases, "reverse", fmt::format("{}_axes{:b}", input.ToString(), mask), input, Reverse{mask}, type);
+    AddMove(cases, "reverse", fmt::format("{}_axes{:b}", input, mask), input, Reverse{mask}, type);
   };
   for (uint32_t mask = 1; mask < 16; ++mask) add({2, 3, 4, 5}, mask);
   for (uint32_t mask : {1u, 2u, 3u}) add({3, 8}, mask);
@@ -165,8 +163,8 @@ void AddBlocks(std::vector<ConformanceCase>& cases) {
     for (int32_t channels : {1, 3, 4, 8, 10}) {
       for (int32_t batch : {1, 2}) {
         const Shape deep = {batch, 2, 3, channels * block * block}, wide = {batch, 2 * block, 3 * block, channels};
-        AddMove(cases, "depth_to_space", fmt::format("{}_block{}", deep.ToString(), block), deep, DepthToSpace{block});
-        AddMove(cases, "space_to_depth", fmt::format("{}_block{}", wide.ToString(), block), wide, SpaceToDepth{block});
+        AddMove(cases, "depth_to_space", fmt::format("{}_block{}", deep, block), deep, DepthToSpace{block});
+        AddMove(cases, "space_to_depth", fmt::format("{}_block{}", wide, block), wide, SpaceToDepth{block});
       }
     }
   }
@@ -192,11 +190,11 @@ void AddParts(std::vector<ConformanceCase>& cases, const std::string& name, cons
 void AddSplits(std::vector<ConformanceCase>& cases) {
   const auto split = [&](const Shape& input, int32_t axis, const std::vector<int32_t>& sizes,
                          const ElementType& type = {}) {
-    AddParts(cases, fmt::format("{}_axis{}_{}", input.ToString(), axis, fmt::join(sizes, "+")), input,
-             Split{axis, sizes}, sizes.size(), axis, type);
+    AddParts(cases, fmt::format("{}_axis{}_{}", input, axis, fmt::join(sizes, "+")), input, Split{axis, sizes},
+             sizes.size(), axis, type);
   };
   const auto unpack = [&](const Shape& input, int32_t axis, const ElementType& type = {}) {
-    AddParts(cases, fmt::format("{}_axis{}", input.ToString(), axis), input, Unpack{axis, input[axis]},
+    AddParts(cases, fmt::format("{}_axis{}", input, axis), input, Unpack{axis, input[axis]},
              static_cast<size_t>(input[axis]), axis, type);
   };
   for (int32_t axis : {0, 1, 2, 3}) {

@@ -16,7 +16,7 @@ struct LstmCase {
 };
 
 std::string NameOf(const LstmCase& spec) {
-  std::string name = fmt::format("{}_units{}", spec.x.ToString(), spec.units);
+  std::string name = fmt::format("{}_units{}", spec.x, spec.units);
   if (spec.time_major) name += "_time_major";
   if (spec.cifg) name += "_cifg";
   if (spec.peephole) name += "_peephole";
@@ -106,7 +106,7 @@ void AddRnn(std::vector<ConformanceCase>& cases) {
   for (const Spec& spec : specs) {
     for (int output : {0, 1}) {
       const std::string name =
-          fmt::format("{}_units{}{}_{}{}", spec.x.ToString(), spec.units, spec.time_major ? "_time_major" : "",
+          fmt::format("{}_units{}{}_{}{}", spec.x, spec.units, spec.time_major ? "_time_major" : "",
                       ActivationName(spec.activation), output == 1 ? "_h" : "");
       const int32_t batch = spec.x[spec.time_major ? 1 : 0], depth = spec.x[spec.x.rank() - 1];
       const auto steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);

@@ -14,8 +14,8 @@ void AddSoftmax(std::vector<ConformanceCase>& cases) {
   for (const Shape& shape : shapes) {
     for (float beta : {1.0f, 0.5f}) {
       // A sum of positive numbers that is normalized to 1: its roundings don't add up.
-      cases.push_back(OneNode({"softmax", fmt::format("{}_beta{}", shape.ToString(), beta)}, {1, kUlpsOfCurves},
-                              Softmax{beta}, {In(shape, Wide)}));
+      cases.push_back(OneNode({"softmax", fmt::format("{}_beta{}", shape, beta)}, {1, kUlpsOfCurves}, Softmax{beta},
+                              {In(shape, Wide)}));
     }
   }
   // With a factor below 0 the smallest number of a row has the largest exponential: relative to the largest number they
@@ -45,7 +45,7 @@ void AddMean(std::vector<ConformanceCase>& cases) {
   };
   for (const Axes& over : axes) {
     for (bool keep : {true, false}) {
-      const std::string name = fmt::format("{}_over{}{}", over.input.ToString(), over.mask, keep ? "_keep" : "");
+      const std::string name = fmt::format("{}_over{}{}", over.input, over.mask, keep ? "_keep" : "");
       cases.push_back(OneNode({"mean", name}, {TermsOf(over.input, over.mask), 4.0},
                               Reduce{ReduceKind::kMean, over.mask, keep}, {In(over.input)}));
     }
@@ -57,7 +57,7 @@ void AddLongSums(std::vector<ConformanceCase>& cases) {
   const Shape shapes[] = {{1, 400, 400, 1}, {1, 1600, 1600, 1}, {1, 1, 70000, 4}, {1, 1100, 1, 900}};
   for (const Shape& shape : shapes) {
     for (uint32_t mask : {6u, 14u}) {
-      cases.push_back(OneNode({"sum", fmt::format("long_{}_over{}", shape.ToString(), mask), "long_sum"}, {},
+      cases.push_back(OneNode({"sum", fmt::format("long_{}_over{}", shape, mask), "long_sum"}, {},
                               Reduce{ReduceKind::kSum, mask, true}, {In(shape, Digits)}));
     }
   }
@@ -113,7 +113,7 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
                                      : Symmetric;
         const bool sums = kind.kind == ReduceKind::kMean || kind.kind == ReduceKind::kSum;
         const std::string name =
-            fmt::format("{}_over{}{}{}", shape.ToString(), mask, keep ? "_keep" : "", integers ? "_int32" : "");
+            fmt::format("{}_over{}{}{}", shape, mask, keep ? "_keep" : "", integers ? "_int32" : "");
         const bool rounds = sums && !integers;
         cases.push_back(OneNode({kind.name, name, "reduce"}, rounds ? Exactness{terms, 4.0} : Exactness{},
                                 Reduce{kind.kind, mask, keep}, {In(shape, fill, type)}, type, rounds));
@@ -132,7 +132,7 @@ void AddMeansOfLargeIntegers(std::vector<ConformanceCase>& cases) {
                                                {{2, 5, 7, 6}, 6}, {{2, 5, 7, 6}, 15}, {{3, 300, 9}, 6}};
   for (const auto& [shape, mask] : shapes) {
     cases.push_back(NewCase(
-        {"mean", fmt::format("{}_over{}_large_int32", shape.ToString(), mask)}, {},
+        {"mean", fmt::format("{}_over{}_large_int32", shape, mask)}, {},
         [shape = shape, mask = mask](CaseGraph& graph) {
           return graph.Node(Reduce{ReduceKind::kMean, mask}, {graph.Input(shape, AnyInt32, Integers())}, Integers());
         }));
@@ -156,7 +156,7 @@ void AddQuantizedReduce(std::vector<ConformanceCase>& cases) {
 
 ConformanceCase FullyConnectedCase(const Shape& input, int32_t outputs, const FullyConnected& fc, bool bias) {
   const int32_t inputs = input[input.rank() - 1];
-  const std::string name = fmt::format("{}_to_{}{}{}_{}", input.ToString(), outputs, bias ? "" : "_nobias",
+  const std::string name = fmt::format("{}_to_{}{}{}_{}", input, outputs, bias ? "" : "_nobias",
                                        fc.keep_dims ? "_keep" : "", ActivationName(fc.activation));
   return OneNode({"fully_connected", name}, {inputs, 2.0}, fc,
                  {In(input), Const({outputs, inputs}), If(bias, Const({outputs}))});

@@ -21,7 +21,7 @@ template <typename Convolution>
 ConformanceCase WindowCase(const char* op, const Shape& input, const Shape& filter, const Convolution& conv,
                            int32_t biases, int64_t terms) {
   const bool curved = conv.activation == Activation::kTanh || conv.activation == Activation::kSigmoid;
-  const std::string name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
+  const std::string name = fmt::format("{}_f{}_{}{}_{}", input, filter, WindowText(conv.window),
                                        biases > 0 ? "" : "_nobias", ActivationName(conv.activation));
   return OneNode({op, name}, {terms, curved ? 16.0 : 2.0}, conv,
                  {In(input), Const(filter), If(biases > 0, Const({biases}))});
@@ -97,8 +97,8 @@ void AddDepthwise(std::vector<ConformanceCase>& cases) {
 
 ConformanceCase PoolCase(const Shape& input, const Pool2D& pool) {
   const bool average = pool.kind == PoolKind::kAverage;
-  const std::string name = fmt::format("{}_k{}x{}_{}_{}", input.ToString(), pool.kernel_h, pool.kernel_w,
-                                       WindowText(pool.window), ActivationName(pool.activation));
+  const std::string name = fmt::format("{}_k{}x{}_{}_{}", input, pool.kernel_h, pool.kernel_w, WindowText(pool.window),
+                                       ActivationName(pool.activation));
   // A maximum equals one of its inputs.
   const Exactness exactness = average ? Exactness{int64_t{pool.kernel_h} * pool.kernel_w, 4.0} : Exactness{};
   return OneNode({average ? "average_pool_2d" : "max_pool_2d", name, "pool_2d"}, exactness, pool, {In(input, Wide)});

@@ -43,7 +43,7 @@ Status CheckBlocks(const BlockScales& blocks, const TensorDesc& desc) {
   if (!has_type || blocks.size < 1 ||
       (count > 0 && !(has_all(blocks.scales) && (blocks.zeros.bytes.empty() || has_all(blocks.zeros))))) {
     return Error(StatusCode::kMalformedInput, "{} scales and {} zero points for blocks of {} of {}",
-                 blocks.scales.bytes.size(), blocks.zeros.bytes.size(), blocks.size, desc.shape.ToString());
+                 blocks.scales.bytes.size(), blocks.zeros.bytes.size(), blocks.size, desc.shape);
   }
   return Status::Ok();
 }

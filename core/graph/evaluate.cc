@@ -57,7 +57,7 @@ Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
   const int32_t dimension = quantization.dimension;
   if (slices > 1 && (dimension < 0 || dimension >= shape.rank() || static_cast<size_t>(shape[dimension]) != slices)) {
     return Error(StatusCode::kMalformedInput, "{} quantization scales along dimension {} of shape {}", slices,
-                 dimension, shape.ToString());
+                 dimension, shape);
   }
   for (float scale : quantization.scales) {
     // Converters write 0 for a channel of zeros.
@@ -70,14 +70,14 @@ Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
 
 Status CheckDense(const TensorDesc& desc, size_t size_bytes) {
   const std::optional<int64_t> count = CheckedElementCount(desc.shape);
-  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape.ToString());
+  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape);
   if (size_bytes != desc.size_bytes()) {
     return Error(StatusCode::kInvalidArgument, "{} bytes for {}[{}], which needs {}", size_bytes, DTypeName(desc.dtype),
-                 desc.shape.ToString(), desc.size_bytes());
+                 desc.shape, desc.size_bytes());
   }
   if (*count > kMaxReferenceElements) {
     return Error(StatusCode::kResourceExhausted, "a tensor of shape {} is too large for the reference evaluation",
-                 desc.shape.ToString());
+                 desc.shape);
   }
   return IsQuantized(desc) ? CheckQuantization(*desc.quantization, desc.shape) : Status::Ok();
 }
@@ -107,7 +107,7 @@ Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
   const std::optional<int64_t> count = CheckedElementCount(desc.shape);
   if (!count || *count > kMaxReferenceElements) {
     return Error(StatusCode::kResourceExhausted, "an output of shape {} is too large for the reference evaluation",
-                 desc.shape.ToString());
+                 desc.shape);
   }
   return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count)), IntegersOf(desc)};
 }
@@ -127,8 +127,8 @@ Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
   if (given.shape == declared && given.values.size() == static_cast<size_t>(declared.element_count())) {
     return Status::Ok();
   }
-  return Error(StatusCode::kInvalidArgument, "needs a tensor of shape {}, got shape {} with {} elements",
-               declared.ToString(), given.shape.ToString(), given.values.size());
+  return Error(StatusCode::kInvalidArgument, "needs a tensor of shape {}, got shape {} with {} elements", declared,
+               given.shape, given.values.size());
 }
 
 // Whether the operation runs on uint64, which has more digits than float64: it moves elements, or it is a binary
@@ -255,8 +255,8 @@ Status CheckStates(const Graph& graph) {
     const Value &read = graph.value(state.read), &written = graph.value(state.written);
     if (read.desc == written.desc) continue;
     return Error(StatusCode::kMalformedInput, "state '{}' is {}[{}], but its next content '{}' is {}[{}]", read.name,
-                 DTypeName(read.desc.dtype), read.desc.shape.ToString(), written.name, DTypeName(written.desc.dtype),
-                 written.desc.shape.ToString());
+                 DTypeName(read.desc.dtype), read.desc.shape, written.name, DTypeName(written.desc.dtype),
+                 written.desc.shape);
   }
   return Status::Ok();
 }
@@ -306,7 +306,7 @@ Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, s
 
 Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
   const std::optional<int64_t> count = CheckedElementCount(desc.shape);
-  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape.ToString());
+  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape);
   std::vector<std::byte> bytes(desc.size_bytes());
   if (!IsQuantized(desc)) return bytes;
   HEARTH_TRY(CheckQuantization(*desc.quantization, desc.shape));

@@ -43,8 +43,7 @@ class GraphChecker {
     const Value& value = graph_.value(id);
     const std::optional<int64_t> count = CheckedElementCount(value.desc.shape);
     if (!count) {
-      return Error(StatusCode::kMalformedInput, "value {} has the impossible shape {}", Label(id),
-                   value.desc.shape.ToString());
+      return Error(StatusCode::kMalformedInput, "value {} has the impossible shape {}", Label(id), value.desc.shape);
     }
     if (!value.constant) return Status::Ok();
     if (*value.constant < 0 || static_cast<size_t>(*value.constant) >= constant_count_) {
@@ -54,7 +53,7 @@ class GraphChecker {
     const size_t size_bytes = graph_.constant(*value.constant).size_bytes();
     if (size_bytes != value.desc.size_bytes()) {
       return Error(StatusCode::kMalformedInput, "constant {} has {} bytes, {}[{}] needs {}", Label(id), size_bytes,
-                   DTypeName(value.desc.dtype), value.desc.shape.ToString(), value.desc.size_bytes());
+                   DTypeName(value.desc.dtype), value.desc.shape, value.desc.size_bytes());
     }
     available_[id] = true;
     return Status::Ok();

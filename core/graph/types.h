@@ -2,6 +2,8 @@
 #ifndef HEARTH_CORE_GRAPH_TYPES_H_
 #define HEARTH_CORE_GRAPH_TYPES_H_
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -120,5 +122,13 @@ struct TensorDesc {
 };
 
 }  // namespace hearth
+
+// Messages name a shape as ToString does.
+template <>
+struct fmt::formatter<hearth::Shape> : fmt::formatter<std::string_view> {
+  auto format(const hearth::Shape& shape, fmt::format_context& context) const {
+    return formatter<std::string_view>::format(shape.ToString(), context);
+  }
+};
 
 #endif  // HEARTH_CORE_GRAPH_TYPES_H_

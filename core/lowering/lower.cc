@@ -30,7 +30,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
     for (ValueId value : Present(*list)) {
       const TensorDesc& desc = graph.value(value).desc;
       if (const Bhwc shape = ToBhwc(desc.shape); shape.pixels() * shape.slices() > kMostTexels)
-        return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape.ToString());
+        return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape);
       if (desc.dtype == DType::kFloat64 || desc.dtype == DType::kUInt32 || desc.dtype == DType::kUInt64)
         return fmt::format("a tensor of it is {}, which devices don't have", DTypeName(desc.dtype));
       if (graph.IsConstant(value)) continue;

@@ -110,7 +110,7 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
   const Shape& in = graph.value(node.inputs[0]).desc.shape;
   const auto [kept, reduced] = MergePixels(in, std::get<Reduce>(node.op).axes_mask);
   if (kept.size() > 3 || reduced.size() > 3) {
-    return fmt::format("dimensions of {} that are reduced and kept by turns", in.ToString());
+    return fmt::format("dimensions of {} that are reduced and kept by turns", in);
   }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
   // The kernel adds up remainders of four channels.

@@ -82,7 +82,7 @@ std::string KeyText(const std::optional<StoredForm>& stored) {
 }
 std::string KeyText(const TensorDesc& desc) {
   static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 4, "add the new member here");
-  std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
+  std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape);
   if (!desc.quantization.has_value()) return text;
   const auto& [scales, zero_points, dimension, blocks] = *desc.quantization;
   text += fmt::format(" scales {} zero points {} along {}", HexOf(Sha256Of(std::as_bytes(std::span(scales)))),

@@ -221,8 +221,8 @@ Status CheckQuantization(const TensorDesc& desc) {
   if (scales <= 1) return Status::Ok();
   const int dimension = quantization.dimension;
   if (dimension < 0 || dimension >= desc.shape.rank() || static_cast<size_t>(desc.shape[dimension]) != scales) {
-    return Error(StatusCode::kMalformedInput, "weights of shape {} have {} scales along dimension {}",
-                 desc.shape.ToString(), scales, dimension);
+    return Error(StatusCode::kMalformedInput, "weights of shape {} have {} scales along dimension {}", desc.shape,
+                 scales, dimension);
   }
   return Status::Ok();
 }
@@ -230,8 +230,8 @@ Status CheckQuantization(const TensorDesc& desc) {
 Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   const auto elements = CheckedProduct(recipe.dims), source_elements = CheckedProduct(recipe.source.shape.dims());
   if (!elements.has_value() || !source_elements.has_value() || *elements != *source_elements) {
-    return Error(StatusCode::kMalformedInput, "weights of shape {} can't be packed as {}",
-                 recipe.source.shape.ToString(), DimsText(recipe));
+    return Error(StatusCode::kMalformedInput, "weights of shape {} can't be packed as {}", recipe.source.shape,
+                 DimsText(recipe));
   }
   const bool is_float = recipe.source.dtype == DType::kFloat32 || recipe.source.dtype == DType::kFloat16;
   if (recipe.storage == StorageType::kInt32 && (is_float || recipe.layout != PackLayout::kSlices)) {
@@ -254,8 +254,7 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
   }
   if (size_bytes != recipe.source.size_bytes()) {
     return Error(StatusCode::kMalformedInput, "weights of shape {} and type {} need {} bytes but have {}",
-                 recipe.source.shape.ToString(), DTypeName(recipe.source.dtype), recipe.source.size_bytes(),
-                 size_bytes);
+                 recipe.source.shape, DTypeName(recipe.source.dtype), recipe.source.size_bytes(), size_bytes);
   }
   if (packed.size() != recipe.packed_size_bytes()) {
     return Error(StatusCode::kInvalidArgument, "packed weights need {} bytes of room but got {}",

@@ -25,8 +25,7 @@ constexpr double kClearlyFaster = 0.97;
 std::string OperandText(const Graph& graph, ValueId value) {
   if (value == kNoValue) return "none";
   const TensorDesc& desc = graph.value(value).desc;
-  return fmt::format("{}[{}]{}", DTypeName(desc.dtype), desc.shape.ToString(),
-                     graph.IsConstant(value) ? " constant" : "");
+  return fmt::format("{}[{}]{}", DTypeName(desc.dtype), desc.shape, graph.IsConstant(value) ? " constant" : "");
 }
 
 }  // namespace

@@ -22,13 +22,13 @@ Status CheckSpatial(const NodeInference& inference, const Shape& block, const Sh
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (in.rank() != 3 && in.rank() != 4)
-    return inference.Unsupported("input 0 has rank {} ({}), needs rank 3 or 4", in.rank(), in.ToString());
+    return inference.Unsupported("input 0 has rank {} ({}), needs rank 3 or 4", in.rank(), in);
   const int spatial = in.rank() - 2;
   bool valid = block.rank() == spatial && before.rank() == spatial && after.rank() == spatial;
   for (int d = 0; valid && d < spatial; ++d) valid = block[d] >= 1 && before[d] >= 0 && after[d] >= 0;
   if (valid) return Status::Ok();
-  return inference.Malformed("block {}, {} before and {} after for {} spatial dimensions", block.ToString(),
-                             before.ToString(), after.ToString(), spatial);
+  return inference.Malformed("block {}, {} before and {} after for {} spatial dimensions", block, before, after,
+                             spatial);
 }
 
 int64_t BlockPixels(const Shape& block) {
@@ -91,7 +91,7 @@ Status InferSpaceToBatch(const NodeInference& inference) {
     dims[d + 1] = padded / op.block[d];
   }
   if (BlockPixels(op.block) > std::numeric_limits<int32_t>::max())
-    return inference.Malformed("a block of {} pixels", op.block.ToString());
+    return inference.Malformed("a block of {} pixels", op.block);
   dims[0] *= BlockPixels(op.block);
   return inference.SetOutput(0, dims);
 }
@@ -115,7 +115,7 @@ Status InferBatchToSpace(const NodeInference& inference) {
   HEARTH_TRY(CheckSpatial(inference, op.block, op.crop_before, op.crop_after));
   const Shape& in = inference.shape(0);
   if (in[0] % BlockPixels(op.block) != 0)
-    return inference.Malformed("a batch of {} can't fill blocks of {} pixels", in[0], op.block.ToString());
+    return inference.Malformed("a batch of {} can't fill blocks of {} pixels", in[0], op.block);
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims[0] /= BlockPixels(op.block);
   for (int d = 0; d < op.block.rank(); ++d) {

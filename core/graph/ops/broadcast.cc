@@ -40,8 +40,8 @@ Status SetBroadcastOutput(const NodeInference& inference, size_t inputs) {
       const int32_t dim = DimOf(inference.shape(k), rank, i);
       if (dim == dims[i] || dim == 1) continue;
       if (dims[i] != 1) {
-        return inference.Malformed("the inputs' shapes {} and {} can't be broadcast together",
-                                   inference.shape(0).ToString(), inference.shape(k).ToString());
+        return inference.Malformed("the inputs' shapes {} and {} can't be broadcast together", inference.shape(0),
+                                   inference.shape(k));
       }
       dims[i] = dim;
     }
@@ -98,12 +98,10 @@ Status InferSelectRows(const NodeInference& inference) {
   const Shape& condition = inference.shape(0);
   const Shape& a = inference.shape(1);
   if (a != inference.shape(2)) {
-    return inference.Malformed("can't choose between tensors of shapes {} and {}", a.ToString(),
-                               inference.shape(2).ToString());
+    return inference.Malformed("can't choose between tensors of shapes {} and {}", a, inference.shape(2));
   }
   if (condition.rank() != 1 || a.rank() == 0 || condition[0] != a[0]) {
-    return inference.Malformed("its condition has shape {}, not an element for each row of {}", condition.ToString(),
-                               a.ToString());
+    return inference.Malformed("its condition has shape {}, not an element for each row of {}", condition, a);
   }
   return inference.SetOutput(0, a);
 }

@@ -61,7 +61,7 @@ Status InferBitcast(const NodeInference& inference) {
     const auto parts = static_cast<int64_t>(to_bytes / from_bytes);
     if (dims.empty() || dims.back() != parts) {
       return inference.Malformed("from {} to {} the last dimension of {} must be {}", DTypeName(input.dtype),
-                                 DTypeName(to), input.shape.ToString(), parts);
+                                 DTypeName(to), input.shape, parts);
     }
     dims.pop_back();
   }

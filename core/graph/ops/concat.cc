@@ -40,8 +40,7 @@ Status InferConcat(const NodeInference& inference) {
     bool fits = shape.rank() == first.rank();
     for (int d = 0; fits && d < first.rank(); ++d) fits = d == axis || shape[d] == first[d];
     if (!fits) {
-      return inference.Malformed("input {} ({}) does not fit input 0 ({}) beside axis {}", i, shape.ToString(),
-                                 first.ToString(), axis);
+      return inference.Malformed("input {} ({}) does not fit input 0 ({}) beside axis {}", i, shape, first, axis);
     }
     dims[axis] += shape[axis];
   }
@@ -72,7 +71,7 @@ Status InferSplit(const NodeInference& inference) {
   int64_t sum = 0;
   for (int32_t size : split.sizes) sum += size;
   if (sum != in[split.axis])
-    return inference.Malformed("parts of {} elements together from dimension {} of {}", sum, split.axis, in.ToString());
+    return inference.Malformed("parts of {} elements together from dimension {} of {}", sum, split.axis, in);
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   for (size_t k = 0; k < split.sizes.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(k));
@@ -91,7 +90,7 @@ Status InferUnpack(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckOperands({1, 0, unpack.count < 0 ? 0 : static_cast<size_t>(unpack.count)}));
   const Shape in = inference.shape(0);
   if (unpack.axis < 0 || unpack.axis >= in.rank() || in[unpack.axis] != unpack.count)
-    return inference.Malformed("{} slices along dimension {} of {}", unpack.count, unpack.axis, in.ToString());
+    return inference.Malformed("{} slices along dimension {} of {}", unpack.count, unpack.axis, in);
   std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
   dims.erase(dims.begin() + unpack.axis);
   for (size_t k = 0; k < inference.node().outputs.size(); ++k) {
@@ -113,7 +112,7 @@ Status InferPack(const NodeInference& inference) {
   for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     HEARTH_TRY(inference.CheckKeepsType(0, k));
     if (inference.shape(k) != in)
-      return inference.Malformed("input {} has shape {}, input 0 {}", k, inference.shape(k).ToString(), in.ToString());
+      return inference.Malformed("input {} has shape {}, input 0 {}", k, inference.shape(k), in);
   }
   std::vector<int64_t> dims(in.dims().begin(), in.dims().begin() + axis);
   dims.push_back(static_cast<int64_t>(inference.node().inputs.size()));

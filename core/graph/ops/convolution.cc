@@ -142,8 +142,8 @@ Status InferImage(const NodeInference& inference, const Window2D& window) {
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
   if (in[3] < 1 || in[3] % filter[3] != 0) {
-    return inference.Malformed("the filter {} reads {} channels, which does not divide the input's {} ({})",
-                               filter.ToString(), filter[3], in[3], in.ToString());
+    return inference.Malformed("the filter {} reads {} channels, which does not divide the input's {} ({})", filter,
+                               filter[3], in[3], in);
   }
   const int32_t groups = in[3] / filter[3];
   if (filter[0] % groups != 0)
@@ -190,7 +190,7 @@ Status InferDepthwiseConv2D(const NodeInference& inference) {
   const Shape& filter = inference.shape(1);
   if (filter[0] != 1 || in[3] < 1 || filter[3] % in[3] != 0) {
     return inference.Malformed("the filter {} must be [1, height, width, a multiple of the input's {} channels]",
-                               filter.ToString(), in[3]);
+                               filter, in[3]);
   }
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, filter[3]));
   HEARTH_ASSIGN(const ImageSize size, InferWindow(inference, conv.window, filter[1], filter[2]));
@@ -238,7 +238,7 @@ Status InferConvInteger(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckRank(1, 2));
   Shape out = x.shape;
   if (out.rank() == 0 || out[out.rank() - 1] != weights.shape[1])
-    return inference.Malformed("rows of {} by weights {}", out.ToString(), weights.shape.ToString());
+    return inference.Malformed("rows of {} by weights {}", out, weights.shape);
   out[out.rank() - 1] = weights.shape[0];
   return inference.SetOutput(0, out);
 }
@@ -262,8 +262,7 @@ Status InferTransposeConv(const NodeInference& inference) {
   HEARTH_TRY(CheckAttributes(inference, conv));
   const Shape &in = inference.shape(0), &filter = inference.shape(1);
   if (filter[3] != in[3]) {
-    return inference.Malformed("the filter {} reads {} channels, the input {} has {}", filter.ToString(), filter[3],
-                               in.ToString(), in[3]);
+    return inference.Malformed("the filter {} reads {} channels, the input {} has {}", filter, filter[3], in, in[3]);
   }
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, filter[0]));
   const Padding2D& padding = conv.padding;
@@ -273,8 +272,7 @@ Status InferTransposeConv(const NodeInference& inference) {
     width = EnlargedSize(padding.mode, in[2], filter[2], conv.stride_w, padding.left, padding.right);
   }
   if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide) {
-    return inference.Malformed("an output of {}x{} pixels (input {}, filter {})", height, width, in.ToString(),
-                               filter.ToString());
+    return inference.Malformed("an output of {}x{} pixels (input {}, filter {})", height, width, in, filter);
   }
   return inference.SetOutput(0, {in[0], height, width, filter[0]});
 }

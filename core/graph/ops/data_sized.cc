@@ -14,8 +14,8 @@ Status InferScatter(const NodeInference& inference) {
   const Shape &matrix = inference.shape(0), &rows = inference.shape(1), &places = inference.shape(2);
   const bool fits = matrix.rank() == 2 && rows.rank() == 2 && rows[1] == matrix[1] && places == Shape{rows[0]};
   if (!fits || inference.input(2).dtype != DType::kInt32 || inference.input(2).quantization) {
-    return inference.Malformed("rows of shape {} at places {}[{}] of {}", rows.ToString(),
-                               DTypeName(inference.input(2).dtype), places.ToString(), matrix.ToString());
+    return inference.Malformed("rows of shape {} at places {}[{}] of {}", rows, DTypeName(inference.input(2).dtype),
+                               places, matrix);
   }
   return inference.SetOutput(0, matrix);
 }

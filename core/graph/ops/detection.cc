@@ -195,8 +195,8 @@ Status InferDetectionPostProcess(const NodeInference& inference) {
   if (boxes[0] != 1 || scores[0] != 1 || boxes[2] < 4 || anchors[1] != 4 || scores[1] != boxes[1] ||
       anchors[0] != boxes[1]) {
     return inference.Malformed(
-        "boxes {}, scores {} and anchors {} don't belong together; they are 1xNx4, 1xNxC and Nx4", boxes.ToString(),
-        scores.ToString(), anchors.ToString());
+        "boxes {}, scores {} and anchors {} don't belong together; they are 1xNx4, 1xNxC and Nx4", boxes, scores,
+        anchors);
   }
   const bool counts_fit = op.num_classes >= 1 && op.max_detections >= 1 && op.max_classes_per_detection >= 1 &&
                           op.detections_per_class >= 1;
@@ -204,7 +204,7 @@ Status InferDetectionPostProcess(const NodeInference& inference) {
     return inference.Malformed(
         "{} classes in scores of shape {} (one more may be the background), {} detections of {} "
         "classes each, {} per class",
-        op.num_classes, scores.ToString(), op.max_detections, op.max_classes_per_detection, op.detections_per_class);
+        op.num_classes, scores, op.max_detections, op.max_classes_per_detection, op.detections_per_class);
   }
   const int64_t rows = int64_t{op.max_detections} * op.max_classes_per_detection;
   HEARTH_TRY(inference.SetOutput(0, {1, rows, 4}));

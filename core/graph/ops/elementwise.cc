@@ -125,8 +125,8 @@ Status InferPRelu(const NodeInference& inference) {
   HEARTH_TRY(SetBroadcastOutput(inference, 2));
   const Shape& out = inference.output(0).shape;
   if (out == inference.shape(0)) return Status::Ok();
-  return inference.Malformed("alpha has shape {}, which does not broadcast to the input's, {}",
-                             inference.shape(1).ToString(), inference.shape(0).ToString());
+  return inference.Malformed("alpha has shape {}, which does not broadcast to the input's, {}", inference.shape(1),
+                             inference.shape(0));
 }
 
 void ReferencePRelu(const Node&, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -138,8 +138,7 @@ Status InferAddN(const NodeInference& inference) {
     HEARTH_TRY(CheckSameTypes(inference, 0, k));
     HEARTH_TRY(CheckOperandType(inference, k, RowOf(BinaryKind::kAdd)));
     if (inference.shape(k) == inference.shape(0)) continue;
-    return inference.Malformed("input {} has shape {}, but input 0 {}", k, inference.shape(k).ToString(),
-                               inference.shape(0).ToString());
+    return inference.Malformed("input {} has shape {}, but input 0 {}", k, inference.shape(k), inference.shape(0));
   }
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   return inference.SetOutput(0, inference.shape(0));

@@ -17,7 +17,7 @@ int64_t Nearest(double index, int64_t length) {
 
 Status CheckSomethingToTake(const NodeInference& inference, const Shape& out) {
   if (inference.shape(0).element_count() > 0 || out.element_count() == 0) return Status::Ok();
-  return inference.Malformed("there is nothing to take from x of shape {}", inference.shape(0).ToString());
+  return inference.Malformed("there is nothing to take from x of shape {}", inference.shape(0));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Status InferGather(const NodeInference& inference) {
                                                               : AxisFromFront(gather.batch_dims, indices.rank() + 1);
   if (!axis || !batch_dims || *batch_dims > *axis) {
     return inference.Malformed("axis {} and batch_dims {} do not fit x {} and indices {}", gather.axis,
-                               gather.batch_dims, x.ToString(), indices.ToString());
+                               gather.batch_dims, x, indices);
   }
   for (int d = 0; d < *batch_dims; ++d) {
     if (x[d] == indices[d]) continue;
@@ -81,8 +81,7 @@ Status InferGatherNd(const NodeInference& inference) {
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   if (indices.rank() < 1) return inference.Malformed("the indices are a scalar, need at least rank 1");
   const int depth = indices[indices.rank() - 1];
-  if (depth < 1 || depth > x.rank())
-    return inference.Malformed("indices of {} numbers for x of shape {}", depth, x.ToString());
+  if (depth < 1 || depth > x.rank()) return inference.Malformed("indices of {} numbers for x of shape {}", depth, x);
   std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
@@ -113,10 +112,10 @@ Status InferOneHot(const NodeInference& inference) {
   const Shape& indices = inference.shape(0);
   const std::optional<int> axis = AxisFromFront(one_hot.axis, indices.rank() + 1);
   if (!axis || one_hot.depth < 0)
-    return inference.Malformed("depth {} at axis {} of indices {}", one_hot.depth, one_hot.axis, indices.ToString());
+    return inference.Malformed("depth {} at axis {} of indices {}", one_hot.depth, one_hot.axis, indices);
   for (size_t i : {1, 2}) {
     if (inference.shape(i).element_count() == 1) continue;
-    return inference.Malformed("input {} has shape {}, needs one element", i, inference.shape(i).ToString());
+    return inference.Malformed("input {} has shape {}, needs one element", i, inference.shape(i));
   }
   if (inference.input(1).dtype != inference.input(2).dtype) {
     return inference.Malformed("the values are {} and {}, need one type", DTypeName(inference.input(1).dtype),
@@ -149,12 +148,11 @@ Status InferDynamicUpdateSlice(const NodeInference& inference) {
   const Shape &in = inference.shape(0), &update = inference.shape(1), &start = inference.shape(2);
   bool fits = update.rank() == in.rank();
   for (int d = 0; fits && d < in.rank(); ++d) fits = update[d] <= in[d];
-  if (!fits) return inference.Malformed("an update of shape {} does not fit into {}", update.ToString(), in.ToString());
+  if (!fits) return inference.Malformed("an update of shape {} does not fit into {}", update, in);
   const DType type = inference.input(2).dtype;
   if (start.rank() != 1 || start[0] != in.rank() || (type != DType::kInt32 && type != DType::kInt64) ||
       inference.input(2).quantization.has_value()) {
-    return inference.Malformed("starts at {}[{}], needs an int32 or int64 for each of {}", DTypeName(type),
-                               start.ToString(), in.ToString());
+    return inference.Malformed("starts at {}[{}], needs an int32 or int64 for each of {}", DTypeName(type), start, in);
   }
   return inference.SetOutput(0, in);
 }

@@ -18,12 +18,12 @@ Status CheckPart(const NodeInference& inference, const Graph& part, std::string_
   for (size_t k = 0; k < node.inputs.size(); ++k) {
     if (part.value(part.inputs[k]).desc == inference.input(k)) continue;
     return inference.Malformed("value {} is {}[{}], its {} takes {}[{}]", k, DTypeName(inference.input(k).dtype),
-                               inference.shape(k).ToString(), name, DTypeName(part.value(part.inputs[k]).desc.dtype),
-                               part.value(part.inputs[k]).desc.shape.ToString());
+                               inference.shape(k), name, DTypeName(part.value(part.inputs[k]).desc.dtype),
+                               part.value(part.inputs[k]).desc.shape);
   }
   for (const Value& value : part.values()) {
     if (CheckedElementCount(value.desc.shape).value_or(kMaxElementCount) <= kMaxReferenceElements) continue;
-    return inference.Unsupported("its {} has a tensor of shape {}", name, value.desc.shape.ToString());
+    return inference.Unsupported("its {} has a tensor of shape {}", name, value.desc.shape);
   }
   return Status::Ok();
 }
@@ -41,15 +41,14 @@ Status InferLoop(const NodeInference& inference) {
   HEARTH_TRY(CheckPart(inference, loop.graphs->body, "body", inference.node().inputs.size()));
   const TensorDesc& condition = loop.graphs->condition.value(loop.graphs->condition.outputs[0]).desc;
   if (condition.dtype != DType::kBool || condition.shape.element_count() != 1) {
-    return inference.Malformed("its condition is {}[{}], not one bool", DTypeName(condition.dtype),
-                               condition.shape.ToString());
+    return inference.Malformed("its condition is {}[{}], not one bool", DTypeName(condition.dtype), condition.shape);
   }
   for (size_t k = 0; k < inference.node().inputs.size(); ++k) {
     const TensorDesc& made = loop.graphs->body.value(loop.graphs->body.outputs[k]).desc;
     if (made != inference.input(k)) {
       return inference.Unsupported("value {} is {}[{}], its body makes {}[{}] of it", k,
-                                   DTypeName(inference.input(k).dtype), inference.shape(k).ToString(),
-                                   DTypeName(made.dtype), made.shape.ToString());
+                                   DTypeName(inference.input(k).dtype), inference.shape(k), DTypeName(made.dtype),
+                                   made.shape);
     }
     inference.DescribeOutput(k, made);
   }

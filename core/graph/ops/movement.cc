@@ -18,8 +18,7 @@ Status InferTranspose(const NodeInference& inference) {
     dims.push_back(in[from]);
   }
   if (permutation.rank() != in.rank() || used != (1u << in.rank()) - 1) {
-    return inference.Malformed("{} is not a permutation of the {} dimensions of {}", permutation.ToString(), in.rank(),
-                               in.ToString());
+    return inference.Malformed("{} is not a permutation of the {} dimensions of {}", permutation, in.rank(), in);
   }
   return inference.SetOutput(0, dims);
 }
@@ -51,7 +50,7 @@ Status InferSlice(const NodeInference& inference) {
   }
   const std::optional<int64_t> count = CheckedElementCount(slice.shape);
   if (!count || *count != slice.size.element_count())
-    return inference.Malformed("a slice of {} can't be seen as {}", slice.size.ToString(), slice.shape.ToString());
+    return inference.Malformed("a slice of {} can't be seen as {}", slice.size, slice.shape);
   return inference.SetOutput(0, slice.shape);
 }
 
@@ -70,8 +69,7 @@ Status InferTile(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
   if (multiples.rank() != in.rank()) {
-    return inference.Malformed("multiples for {} dimensions, the input has {} ({})", multiples.rank(), in.rank(),
-                               in.ToString());
+    return inference.Malformed("multiples for {} dimensions, the input has {} ({})", multiples.rank(), in.rank(), in);
   }
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) dims.push_back(int64_t{in[d]} * multiples[d]);
@@ -93,7 +91,7 @@ Status InferBroadcastTo(const NodeInference& inference) {
   const int added = shape.rank() - in.rank();
   bool fits = added >= 0;
   for (int d = 0; fits && d < in.rank(); ++d) fits = in[d] == 1 || in[d] == shape[d + added];
-  if (!fits) return inference.Malformed("{} can't be broadcast to {}", in.ToString(), shape.ToString());
+  if (!fits) return inference.Malformed("{} can't be broadcast to {}", in, shape);
   return inference.SetOutput(0, shape);
 }
 
@@ -111,8 +109,7 @@ Status InferReverse(const NodeInference& inference) {
   const uint32_t mask = inference.op<Reverse>().axes_mask;
   HEARTH_TRY(inference.CheckKeepsType());
   const Shape& in = inference.shape(0);
-  if (mask >> in.rank() != 0)
-    return inference.Malformed("dimensions {:#b} (bits) of {} can't be reversed", mask, in.ToString());
+  if (mask >> in.rank() != 0) return inference.Malformed("dimensions {:#b} (bits) of {} can't be reversed", mask, in);
   return inference.SetOutput(0, in);
 }
 
@@ -133,7 +130,7 @@ Status InferReshape(const NodeInference& inference) {
   const std::optional<int64_t> count = CheckedElementCount(shape);
   if (!count || *count != inference.shape(0).element_count()) {
     return inference.Malformed("the input's {} elements ({}) can't take the shape {}",
-                               inference.shape(0).element_count(), inference.shape(0).ToString(), shape.ToString());
+                               inference.shape(0).element_count(), inference.shape(0), shape);
   }
   return inference.SetOutput(0, shape);
 }

@@ -36,11 +36,11 @@ Status NodeInference::CheckOperands(const OperandCounts& counts) const {
     if (id == kNoValue && (i >= required && optional != kAnyNumber)) continue;
     if (!in_range(id)) return Malformed("input {} (%{}) does not exist", i, id);
     const std::optional<int64_t> count = CheckedElementCount(shape(i));
-    if (!count) return Malformed("input {} has the impossible shape {}", i, shape(i).ToString());
+    if (!count) return Malformed("input {} has the impossible shape {}", i, shape(i));
     // An empty input 0 is checked by SetOutput: all outputs must be empty. Other inputs may only have an empty batch.
     if (*count > 0 || i == 0 || OpDefOf(node_.op).Has(kTakesEmpty)) continue;
     if (shape(i).rank() < 2 || std::ranges::count(shape(i).dims().subspan(1), 0) > 0)
-      return Unsupported("input {} of shape {} has no elements, and is no batch of none", i, shape(i).ToString());
+      return Unsupported("input {} of shape {} has no elements, and is no batch of none", i, shape(i));
   }
   return Status::Ok();
 }
@@ -52,7 +52,7 @@ bool NodeInference::HasEmptyInput() const {
 
 Status NodeInference::CheckRank(size_t i, int rank) const {
   if (shape(i).rank() == rank) return Status::Ok();
-  return Malformed("input {} has rank {} (shape {}), needs rank {}", i, shape(i).rank(), shape(i).ToString(), rank);
+  return Malformed("input {} has rank {} (shape {}), needs rank {}", i, shape(i).rank(), shape(i), rank);
 }
 
 Status NodeInference::CheckReal(size_t i) const {
@@ -74,10 +74,9 @@ Status NodeInference::CheckBias(size_t i, int32_t channels) const {
     const Shape& bias = shape(i);
     if (graph_.IsConstant(node_.inputs[i]) || (bias.rank() > 0 && bias[bias.rank() - 1] == channels))
       return Status::Ok();
-    return Unsupported("a computed bias of shape {}, which is not a vector", bias.ToString());
+    return Unsupported("a computed bias of shape {}, which is not a vector", bias);
   }
-  return Malformed("bias has shape {}, needs one element for each of {} output channels", shape(i).ToString(),
-                   channels);
+  return Malformed("bias has shape {}, needs one element for each of {} output channels", shape(i), channels);
 }
 
 Status NodeInference::CheckKeepsType(size_t output_index, size_t input_index) const {
@@ -104,13 +103,13 @@ Status NodeInference::SetOutput(size_t i, std::span<const int64_t> dims) const {
 
 Status NodeInference::SetOutput(size_t i, const Shape& shape) const {
   const std::optional<int64_t> count = CheckedElementCount(shape);
-  if (!count) return Malformed("output would have the impossible shape {}", shape.ToString());
+  if (!count) return Malformed("output would have the impossible shape {}", shape);
   if (*count > 0 && HasEmptyInput() && !OpDefOf(node_.op).Has(kTakesEmpty))
-    return Unsupported("output of shape {} would be made of nothing", shape.ToString());
+    return Unsupported("output of shape {} would be made of nothing", shape);
   Value& value = graph_.value(node_.outputs[i]);
   if (value.desc.shape.rank() > 0 && !(value.desc.shape == shape)) {
     return Malformed("output '{}' is declared as {}, but the inputs and attributes give {}", value.name,
-                     value.desc.shape.ToString(), shape.ToString());
+                     value.desc.shape, shape);
   }
   value.desc.shape = shape;
   return Status::Ok();

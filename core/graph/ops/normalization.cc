@@ -68,8 +68,7 @@ Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channel
   if (shape.rank() > 0 && shape.element_count() == channels && shape[shape.rank() - 1] == channels) {
     return Status::Ok();
   }
-  return inference.Malformed("input {} ({}) must have one number for each of {} channels", i, shape.ToString(),
-                             channels);
+  return inference.Malformed("input {} ({}) must have one number for each of {} channels", i, shape, channels);
 }
 
 }  // namespace
@@ -149,7 +148,7 @@ Status InferMeanVarianceNormalization(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckReal(0));
   const Shape& in = inference.shape(0);
   if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0)
-    return inference.Malformed("needs at least one axis, and all inside of rank {} ({})", in.rank(), in.ToString());
+    return inference.Malformed("needs at least one axis, and all inside of rank {} ({})", in.rank(), in);
   const int32_t channels = in[in.rank() - 1];
   const bool has_groups = norm.groups > 0 && !IsIn(norm.axes_mask, in.rank() - 1) && channels % norm.groups == 0;
   if (norm.groups != 0 && !has_groups) {

@@ -15,7 +15,7 @@ Status InferPadded(const NodeInference& inference, const Shape& before, const Sh
   const Shape& in = inference.shape(0);
   if (before.rank() != in.rank() || after.rank() != in.rank()) {
     return inference.Malformed("paddings for {} and {} dimensions, the input has {} ({})", before.rank(), after.rank(),
-                               in.rank(), in.ToString());
+                               in.rank(), in);
   }
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) {

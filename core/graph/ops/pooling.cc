@@ -177,7 +177,7 @@ Status InferMaxUnpool2D(const NodeInference& inference) {
                                unpool.kernel_w, unpool.stride_h, unpool.stride_w, kMaxStep);
   }
   const Shape &in = inference.shape(0), &positions = inference.shape(1);
-  if (!(in == positions)) return inference.Malformed("{} indices for {} elements", positions.ToString(), in.ToString());
+  if (!(in == positions)) return inference.Malformed("{} indices for {} elements", positions, in);
   const int64_t height = int64_t{in[1]} * unpool.kernel_h, width = int64_t{in[2]} * unpool.kernel_w;
   // Coordinates plus padding must fit into 32 bits.
   const int64_t reach = int64_t{std::max(in[1], in[2])} * highest;
@@ -214,8 +214,7 @@ Status InferResampler(const NodeInference& inference) {
   for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const Shape &in = inference.shape(0), &points = inference.shape(1);
   if (points[0] != in[0] || points[3] < 2) {
-    return inference.Malformed("points {} for the image {}: needs two coordinates for each point", points.ToString(),
-                               in.ToString());
+    return inference.Malformed("points {} for the image {}: needs two coordinates for each point", points, in);
   }
   return inference.SetOutput(0, {in[0], points[1], points[2], in[3]});
 }

@@ -32,8 +32,8 @@ Status CheckMatrices(const NodeInference& inference) {
     HEARTH_TRY(inference.CheckReal(i));
     const int rank = inference.shape(i).rank();
     if (rank < 2 || rank > 2 + MatrixBatch::kDims) {
-      return inference.Malformed("input {} has rank {} (shape {}), needs rank 2 to {}", i, rank,
-                                 inference.shape(i).ToString(), 2 + MatrixBatch::kDims);
+      return inference.Malformed("input {} has rank {} (shape {}), needs rank 2 to {}", i, rank, inference.shape(i),
+                                 2 + MatrixBatch::kDims);
     }
   }
   return Status::Ok();
@@ -68,9 +68,9 @@ Status InferBatchMatMul(const NodeInference& inference) {
   const int32_t rows = a_last[product.adjoint_a ? 1 : 0], depth_a = a_last[product.adjoint_a ? 0 : 1];
   const int32_t columns = b_last[product.adjoint_b ? 0 : 1], depth_b = b_last[product.adjoint_b ? 1 : 0];
   if (depth_a != depth_b) {
-    return inference.Malformed("{}{} times {}{}: sums over {} and {} elements", a.ToString(),
-                               product.adjoint_a ? " (adjoint)" : "", b.ToString(),
-                               product.adjoint_b ? " (adjoint)" : "", depth_a, depth_b);
+    return inference.Malformed("{}{} times {}{}: sums over {} and {} elements", a,
+                               product.adjoint_a ? " (adjoint)" : "", b, product.adjoint_b ? " (adjoint)" : "", depth_a,
+                               depth_b);
   }
   const MatrixBatch batch_a(a), batch_b(b);
   const int rank = std::max(a.rank(), b.rank());
@@ -78,7 +78,7 @@ Status InferBatchMatMul(const NodeInference& inference) {
   for (int d = MatrixBatch::kDims - (rank - 2); d < MatrixBatch::kDims; ++d) {
     const int32_t size_a = batch_a.sizes[d], size_b = batch_b.sizes[d];
     if (size_a != size_b && size_a != 1 && size_b != 1)
-      return inference.Malformed("the leading dimensions of {} and {} don't go together", a.ToString(), b.ToString());
+      return inference.Malformed("the leading dimensions of {} and {} don't go together", a, b);
     dims.push_back(size_a == 1 ? size_b : size_a);  // which may be 0
   }
   dims.insert(dims.end(), {rows, columns});
@@ -123,7 +123,7 @@ Status InferFullyConnected(const NodeInference& inference) {
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, outputs));
   if (fully_connected.keep_dims) {
     if (in.rank() < 1 || in[in.rank() - 1] != depth)
-      return inference.Malformed("the input's last dimension ({}) differs from the filter's {}", in.ToString(), depth);
+      return inference.Malformed("the input's last dimension ({}) differs from the filter's {}", in, depth);
     Shape out = in;
     out[in.rank() - 1] = outputs;
     return inference.SetOutput(0, out);
@@ -131,7 +131,7 @@ Status InferFullyConnected(const NodeInference& inference) {
   // Without keep_dims TFLite flattens the input of any shape into rows.
   if (depth == 0 || in.element_count() % depth != 0) {
     return inference.Malformed("the input's {} elements ({}) are not a multiple of the filter's {}", in.element_count(),
-                               in.ToString(), depth);
+                               in, depth);
   }
   return inference.SetOutput(0, {in.element_count() / depth, outputs});
 }

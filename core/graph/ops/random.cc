@@ -117,7 +117,7 @@ Status InferRandomBits(const NodeInference& inference) {
   const bool fits = state.rank() == 2 && state[1] == 2 && (state[0] == 2 || (is_philox && state[0] == 3));
   if (inference.input(0).dtype != DType::kUInt32 || !fits) {
     return inference.Malformed("its state is {}[{}], needs {} numbers of 64 bits as uint32 halves",
-                               DTypeName(inference.input(0).dtype), state.ToString(), is_philox ? "2 or 3" : "2");
+                               DTypeName(inference.input(0).dtype), state, is_philox ? "2 or 3" : "2");
   }
   inference.SetOutputType(0, DType::kUInt32);
   HEARTH_TRY(inference.SetOutput(0, state));
@@ -156,7 +156,7 @@ Status InferRandom(const NodeInference& inference) {
   const size_t runs = is_multinomial ? 1 : 0;
   if (inference.input(runs).dtype != DType::kInt32 || inference.shape(runs) != Shape{1}) {
     return inference.Malformed("its number of runs is {}[{}], needs int32[1]", DTypeName(inference.input(runs).dtype),
-                               inference.shape(runs).ToString());
+                               inference.shape(runs));
   }
   inference.SetOutputType(1, DType::kInt32);
   HEARTH_TRY(inference.SetOutput(1, {1}));

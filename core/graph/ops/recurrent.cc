@@ -32,7 +32,7 @@ Status CheckLstmWeights(const NodeInference& inference, int64_t gates, int32_t u
                           : shape.rank() == 2 && shape[0] == expected.rows && shape[1] == expected.columns;
     if (!fits) {
       return inference.Malformed("input {} has shape {}; {} gates of {} units need {}x{}",
-                                 static_cast<size_t>(expected.input), shape.ToString(), gates, units, expected.rows,
+                                 static_cast<size_t>(expected.input), shape, gates, units, expected.rows,
                                  std::max<int64_t>(expected.columns, 1));
     }
   }
@@ -158,7 +158,7 @@ SequenceShape SequenceOf(const Shape& x, bool time_major) {
 
 Status CheckSteps(const NodeInference& inference, const Shape& x, const Shape& y) {
   if (x.element_count() > 0 || y.element_count() == 0) return Status::Ok();
-  return inference.Unsupported("steps without elements: x is {}", x.ToString());
+  return inference.Unsupported("steps without elements: x is {}", x);
 }
 
 Status InferLstm(const NodeInference& inference) {
@@ -171,8 +171,8 @@ Status InferLstm(const NodeInference& inference) {
   const SequenceShape sequence = SequenceOf(x, lstm.time_major);
   const int32_t outputs = inference.shape(kLstmH)[1], units = inference.shape(kLstmC)[1];
   if (inference.shape(kLstmH)[0] != sequence.batch || inference.shape(kLstmC)[0] != sequence.batch) {
-    return inference.Malformed("states of shape {} and {} for a batch of {}", inference.shape(kLstmH).ToString(),
-                               inference.shape(kLstmC).ToString(), sequence.batch);
+    return inference.Malformed("states of shape {} and {} for a batch of {}", inference.shape(kLstmH),
+                               inference.shape(kLstmC), sequence.batch);
   }
   const Shape& weights = inference.shape(kLstmWeights);
   const int64_t gates = weights.rank() == 2 && weights[0] == int64_t{3} * units ? 3 : 4;
@@ -226,8 +226,7 @@ Status InferRnn(const NodeInference& inference) {
   const int32_t units = weights[0], depth = x[x.rank() - 1];
   if (h[0] != sequence.batch || h[1] != units || weights[1] != depth || recurrent[0] != units ||
       recurrent[1] != units) {
-    return inference.Malformed("state {}, weights {} and {} don't fit an input of shape {}", h.ToString(),
-                               weights.ToString(), recurrent.ToString(), x.ToString());
+    return inference.Malformed("state {}, weights {} and {} don't fit an input of shape {}", h, weights, recurrent, x);
   }
   HEARTH_TRY(inference.CheckBias(4, units));
   Shape y = x;
@@ -269,8 +268,7 @@ Status InferSvdf(const NodeInference& inference) {
   const int32_t rank = inference.op<Svdf>().rank, filters = features[0];
   if (rank < 1 || filters % rank != 0) return inference.Malformed("{} filters can't be of rank {}", filters, rank);
   if (features[1] != x[1] || times[0] != filters || state[0] != x[0] || state[1] != int64_t{filters} * times[1]) {
-    return inference.Malformed("state {}, weights {} and {} don't fit an input of shape {}", state.ToString(),
-                               features.ToString(), times.ToString(), x.ToString());
+    return inference.Malformed("state {}, weights {} and {} don't fit an input of shape {}", state, features, times, x);
   }
   if (inference.HasInput(4)) HEARTH_TRY(inference.CheckBias(4, filters / rank));
   HEARTH_TRY(inference.SetOutput(0, {x[0], filters / rank}));

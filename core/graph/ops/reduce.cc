@@ -67,7 +67,7 @@ Status InferReduce(const NodeInference& inference) {
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   const Shape& in = inference.shape(0);
   if ((reduce.axes_mask >> in.rank()) != 0)
-    return inference.Malformed("an axis lies outside of rank {} ({})", in.rank(), in.ToString());
+    return inference.Malformed("an axis lies outside of rank {} ({})", in.rank(), in);
   std::vector<int64_t> dims;
   for (int d = 0; d < in.rank(); ++d) {
     if (!IsReduced(reduce, d)) dims.push_back(in[d]);

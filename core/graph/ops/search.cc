@@ -15,7 +15,7 @@ Status InferArgReduce(const NodeInference& inference) {
   const int32_t wanted = inference.op<ArgReduce>().axis;
   const std::optional<int> axis = AxisFromFront(wanted, in.rank());
   if (!axis) return inference.Malformed("axis {} is outside of rank {}", wanted, in.rank());
-  if (in[*axis] == 0) return inference.Malformed("dimension {} of {} has no element to find", *axis, in.ToString());
+  if (in[*axis] == 0) return inference.Malformed("dimension {} of {} has no element to find", *axis, in);
   const DType dtype = inference.output(0).dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64)
     return inference.Malformed("the output is {}, indices need int32 or int64", DTypeName(dtype));
@@ -46,8 +46,7 @@ Status InferTopK(const NodeInference& inference) {
   const int32_t k = inference.op<TopK>().k;
   if (in.rank() < 1) return inference.Malformed("the input is a scalar, needs at least rank 1");
   if (k < 0 || k > in[in.rank() - 1]) {
-    return inference.Malformed("k is {}, the last dimension of {} has {} elements", k, in.ToString(),
-                               in[in.rank() - 1]);
+    return inference.Malformed("k is {}, the last dimension of {} has {} elements", k, in, in[in.rank() - 1]);
   }
   HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   inference.SetOutputType(1, DType::kInt32);

@@ -41,8 +41,7 @@ Status InferNonMaxSuppression(const NodeInference& inference) {
     return true;
   }();
   if (boxes.rank() != 2 || boxes[1] != 4 || scores != Shape{boxes[0]} || op.most < 0 || !are_numbers) {
-    return inference.Malformed("boxes of shape {} with scores of shape {}, {} of them", boxes.ToString(),
-                               scores.ToString(), op.most);
+    return inference.Malformed("boxes of shape {} with scores of shape {}, {} of them", boxes, scores, op.most);
   }
   inference.SetOutputType(0, DType::kInt32);
   HEARTH_TRY(inference.SetOutput(0, {op.most}));
