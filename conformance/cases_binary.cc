@@ -39,8 +39,11 @@ Fills RangesOf(BinaryKind kind) {
     // Exact quotients: a driver that multiplies by a reciprocal gets the same floor.
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {OffIntegers, PowerOfTwo};
-    default: return RowOf(kind).rule == ElementRule::kNumbers ? Fills{Symmetric, Symmetric} : Fills{Integral, Integral};
+    default: break;
   }
+  const ElementRule rule = RowOf(kind).rule;
+  const Fill fill = rule == ElementRule::kNumbers ? Symmetric : rule == ElementRule::kLogical ? ZeroOne : Integral;
+  return {fill, fill};
 }
 
 ElementType ResultType(BinaryKind kind, const ElementType& operands) {
@@ -51,12 +54,15 @@ ElementType ResultType(BinaryKind kind, const ElementType& operands) {
 enum class Operands : uint8_t { kInputs, kConstantLeft, kConstantRight, kSame };
 
 struct BinaryTest {
+  BinaryTest(const Shape& a, const Shape& b, BinaryKind of, const ElementType& operand_type = {})
+      : lhs(a), rhs(b), kind(of), fills(RangesOf(of)), type(operand_type), result_type(ResultType(of, operand_type)) {}
+
   Shape lhs, rhs;
-  BinaryKind kind = BinaryKind::kAdd;
+  BinaryKind kind;
+  Fills fills;
+  ElementType type, result_type;
   Activation activation = Activation::kNone;
   Operands operands = Operands::kInputs;
-  Fills fills = RangesOf(BinaryKind::kAdd);
-  ElementType type, result_type;
 };
 
 ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
@@ -81,15 +87,9 @@ std::string NameOf(const BinaryTest& test, std::string_view suffix) {
 
 ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {
   const ElementType type = RowOf(kind).rule == ElementRule::kLogical ? Bools() : ElementType{};
-  const Fills fills = RowOf(kind).rule == ElementRule::kLogical ? Fills{ZeroOne, ZeroOne} : RangesOf(kind);
-  const BinaryTest test{lhs,
-                        rhs,
-                        kind,
-                        activation,
-                        constant ? Operands::kConstantRight : Operands::kInputs,
-                        fills,
-                        type,
-                        ResultType(kind, type)};
+  BinaryTest test(lhs, rhs, kind, type);
+  test.activation = activation;
+  test.operands = constant ? Operands::kConstantRight : Operands::kInputs;
   ConformanceCase result =
       CaseOf(test, NameOf(test, fmt::format("{}_{}", constant ? "_constant" : "", ActivationName(activation))));
   result.every_path = kind == BinaryKind::kAdd || kind == BinaryKind::kSub;
@@ -110,14 +110,8 @@ Fills IntegerRangesOf(BinaryKind kind) {
 
 void AddIntegers(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& lhs, const Shape& rhs, BinaryKind kind, DType dtype, Fills fills) {
-    const BinaryTest test{lhs,
-                          rhs,
-                          kind,
-                          Activation::kNone,
-                          Operands::kInputs,
-                          fills,
-                          Integers(dtype),
-                          ResultType(kind, Integers(dtype))};
+    BinaryTest test(lhs, rhs, kind, Integers(dtype));
+    test.fills = fills;
     ConformanceCase result = CaseOf(test, NameOf(test, fmt::format("_{}", DTypeName(dtype))));
     result.exactness = {};
     cases.push_back(result);
@@ -141,8 +135,10 @@ void AddIntegers(std::vector<ConformanceCase>& cases) {
     add({3, 5}, {3, 1}, BinaryKind::kMaximum, dtype, {Digits, Signed100});
   }
   for (Activation activation : {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1}) {
-    BinaryTest test{{2, 7}, {7}, BinaryKind::kAdd, activation, Operands::kConstantRight, {Integral, Digits}};
-    test.type = test.result_type = Integers();
+    BinaryTest test({2, 7}, {7}, BinaryKind::kAdd, Integers());
+    test.activation = activation;
+    test.operands = Operands::kConstantRight;
+    test.fills = {Integral, Digits};
     ConformanceCase result = CaseOf(test, fmt::format("int32_{}", ActivationName(activation)));
     result.exactness = {};
     cases.push_back(result);
@@ -153,8 +149,7 @@ void AddQuantizedBinary(std::vector<ConformanceCase>& cases) {
   for (BinaryKind kind :
        {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kSquaredDifference}) {
     for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
-      BinaryTest test{{2, 3, 4, 5}, {5}, kind};
-      test.type = Quantized(dtype, 1.0f / 100, dtype == DType::kInt16 ? 0 : 11);
+      BinaryTest test({2, 3, 4, 5}, {5}, kind, Quantized(dtype, 1.0f / 100, dtype == DType::kInt16 ? 0 : 11));
       test.result_type = Quantized(dtype, 1.0f / 50, dtype == DType::kInt16 ? 0 : 3);
       test.activation = kind == BinaryKind::kAdd ? Activation::kRelu : Activation::kNone;
       cases.push_back(CaseOf(test, fmt::format("quantized_{}", DTypeName(dtype))));
@@ -162,18 +157,14 @@ void AddQuantizedBinary(std::vector<ConformanceCase>& cases) {
       cases.back().exactness.ulps = kUlpsOfArithmetic;
     }
   }
-  BinaryTest less{{2, 3, 4, 5}, {5}, BinaryKind::kLess};
-  less.type = Quantized(DType::kInt8, 1.0f / 100, 11);
-  less.result_type = Bools();
+  BinaryTest less({2, 3, 4, 5}, {5}, BinaryKind::kLess, Quantized(DType::kInt8, 1.0f / 100, 11));
+  less.fills = {Symmetric, Symmetric};
   cases.push_back(CaseOf(less, "quantized_int8"));
 }
 
 // All ways to broadcast dimensions, at the lowest and highest ranks.
 void AddBroadcasts(std::vector<ConformanceCase>& cases) {
-  struct Pair {
-    Shape lhs, rhs;
-  };
-  const Pair pairs[] = {
+  const std::pair<Shape, Shape> pairs[] = {
       {{}, {}},
       {{1}, {}},
       {{}, {7}},
@@ -191,11 +182,9 @@ void AddBroadcasts(std::vector<ConformanceCase>& cases) {
       {{70001, 3}, {3}},
       {{3}, {5, 1, 1000, 3}},
   };
-  for (const Pair& pair : pairs) {
+  for (const auto& [lhs, rhs] : pairs) {
     for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kLessEqual}) {
-      BinaryTest test{pair.lhs, pair.rhs, kind};
-      test.fills = RangesOf(kind);
-      test.result_type = ResultType(kind, {});
+      const BinaryTest test(lhs, rhs, kind);
       cases.push_back(CaseOf(test, NameOf(test, "")));
     }
   }
@@ -207,7 +196,7 @@ void AddBroadcasts(std::vector<ConformanceCase>& cases) {
       if (operands == Operands::kSame && rhs.rank() != 3) continue;
       for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kMul}) {
         const bool left = operands == Operands::kConstantLeft;
-        BinaryTest test{left ? rhs : Shape{2, 3, 5}, left ? Shape{2, 3, 5} : rhs, kind};
+        BinaryTest test(left ? rhs : Shape{2, 3, 5}, left ? Shape{2, 3, 5} : rhs, kind);
         test.operands = operands;
         cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
       }
@@ -219,7 +208,7 @@ void AddBroadcasts(std::vector<ConformanceCase>& cases) {
 void AddEdges(std::vector<ConformanceCase>& cases) {
   const auto add = [&](BinaryKind kind, const char* name, Fill lhs, Fill rhs) {
     for (const Shape& shape : {Shape{4, 5, 7}, Shape{7}}) {
-      BinaryTest test{{4, 5, 7}, shape, kind};
+      BinaryTest test({4, 5, 7}, shape, kind);
       test.fills = {lhs, rhs};
       cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
     }
@@ -232,14 +221,10 @@ void AddEdges(std::vector<ConformanceCase>& cases) {
   add(BinaryKind::kFloorDiv, "whole_numbers", Signed100, NonZero);
 }
 
-struct ShapePair {
-  Shape lhs, rhs;
-};
-
 }  // namespace
 
 void AddBinaryCases(std::vector<ConformanceCase>& cases) {
-  const ShapePair shapes[] = {
+  const std::pair<Shape, Shape> shapes[] = {
       {{1, 3, 5, 7}, {1, 3, 5, 7}},                          // equal
       {{2, 3, 4, 5}, {5}},                                   // a channel vector
       {{2, 3, 4, 5}, {1}},                                   // one element
@@ -254,9 +239,7 @@ void AddBinaryCases(std::vector<ConformanceCase>& cases) {
   };
   for (const BinaryRow& row : BinaryRows()) {
     if (row.text.empty()) continue;  // integers only
-    for (const ShapePair& pair : shapes) {
-      cases.push_back(BinaryCase(pair.lhs, pair.rhs, row.kind, Activation::kNone, false));
-    }
+    for (const auto& [lhs, rhs] : shapes) cases.push_back(BinaryCase(lhs, rhs, row.kind, Activation::kNone, false));
   }
   cases.push_back(BinaryCase({1, 4, 3, 9}, {9}, BinaryKind::kAdd, Activation::kRelu6, true));
   cases.push_back(BinaryCase({1, 4, 3, 9}, {1, 4, 3, 9}, BinaryKind::kSub, Activation::kReluN1To1, true));

@@ -48,8 +48,7 @@ const Second kSeconds[] = {
 };
 
 ValueId Chain(CaseGraph& graph, const First& first, const Second& second) {
-  std::vector<ValueId> values;
-  for (const Operand& operand : first.operands) values.push_back(graph.Of(operand));
+  std::vector<ValueId> values = graph.AllOf(first.operands);
   for (const Op& op : first.ops) values = {graph.Node(op, values)};
   for (const Operand& operand : second.operands) values.push_back(graph.Of(operand));
   return graph.Node(second.op, values);

@@ -164,10 +164,20 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
   }
 }
 
-std::vector<double> Positions(int64_t count, int64_t length) {
+Operand PositionsOf(const Shape& shape, int64_t length) {
   std::vector<double> positions;
-  for (int64_t i = 0; i < count; ++i) positions.push_back(static_cast<double>((i * 7 + 3) % length));
-  return positions;
+  for (int64_t i = 0; i < shape.element_count(); ++i) positions.push_back(static_cast<double>((i * 7 + 3) % length));
+  return ConstOf(shape, positions, Integers());
+}
+
+// Computed indices are digits; those beyond the last element mean it.
+ConformanceCase LookupCase(const CaseName& name, const Op& op, const Operand& x, const Operand& indices,
+                           bool every_path) {
+  const auto build = [=](CaseGraph& graph) {
+    const ValueId at = graph.Of(indices);
+    return graph.Node(op, {graph.Of(x), at}, x.type);
+  };
+  return NewCase(name, {}, build, every_path);
 }
 
 void AddGather(std::vector<ConformanceCase>& cases) {
@@ -209,18 +219,10 @@ void AddGather(std::vector<ConformanceCase>& cases) {
         const Gather op{lookup.axis, lookup.batch_dims};
         const std::string name = fmt::format("{}_axis{}_batch{}_by_{}_{}{}", lookup.x, lookup.axis, lookup.batch_dims,
                                              lookup.indices, values.name, at_run_time ? "_runtime" : "");
-        cases.push_back(NewCase(
-            {"gather", name}, {},
-            [=](CaseGraph& graph) {
-              // Computed digits may be beyond the last element, which they then mean.
-              const ValueId indices =
-                  at_run_time ? graph.Input(lookup.indices, Digits, Integers(DType::kInt64))
-                              : graph.ConstantOf(lookup.indices,
-                                                 Positions(lookup.indices.element_count(), lookup.x[axis]), Integers());
-              const auto operand = at_run_time ? Const : In;
-              return graph.Node(op, {graph.Of(operand(lookup.x, values.fill, values.type)), indices}, values.type);
-            },
-            at_run_time));
+        const Operand indices = at_run_time ? In(lookup.indices, Digits, Integers(DType::kInt64))
+                                            : PositionsOf(lookup.indices, lookup.x[axis]);
+        const Operand x = (at_run_time ? Const : In)(lookup.x, values.fill, values.type);
+        cases.push_back(LookupCase({"gather", name}, op, x, indices, at_run_time));
       }
     }
   }
@@ -256,16 +258,9 @@ void AddGatherNd(std::vector<ConformanceCase>& cases) {
         if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
         const std::string name =
             fmt::format("{}_by_{}_{}{}", x_shape, indices_shape, values.name, at_run_time ? "_runtime" : "");
-        cases.push_back(NewCase(
-            {"gather_nd", name}, {},
-            [=, x_shape = x_shape, indices_shape = indices_shape](CaseGraph& graph) {
-              const ValueId indices =
-                  at_run_time
-                      ? graph.Input(indices_shape, Digits, Integers())
-                      : graph.ConstantOf(indices_shape, Positions(indices_shape.element_count(), 2), Integers());
-              return graph.Node(GatherNd{}, {graph.Input(x_shape, values.fill, values.type), indices}, values.type);
-            },
-            at_run_time));
+        const Operand indices = at_run_time ? In(indices_shape, Digits, Integers()) : PositionsOf(indices_shape, 2);
+        const Operand x = In(x_shape, values.fill, values.type);
+        cases.push_back(LookupCase({"gather_nd", name}, GatherNd{}, x, indices, at_run_time));
       }
     }
   }

@@ -6,6 +6,15 @@
 namespace hearth::conformance {
 namespace {
 
+// A case of one of a node's `outputs`.
+ConformanceCase OneOutput(const CaseName& name, const Exactness& exactness, const Op& op,
+                          const std::vector<Operand>& operands, size_t outputs, int output) {
+  const auto build = [=](CaseGraph& graph) {
+    return graph.Nodes(op, graph.AllOf(operands), std::vector<ElementType>(outputs))[output];
+  };
+  return NewCase(name, exactness, build, false);
+}
+
 struct LstmCase {
   Shape x;  // [B,I], or [B,T,I] and [T,B,I] with time_major
   int32_t units = 4;
@@ -35,22 +44,21 @@ ConformanceCase MakeLstm(const LstmCase& spec, int output) {
   const int32_t depth = spec.x[spec.x.rank() - 1];
   const int32_t steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);
   const int32_t outputs = spec.projection > 0 ? spec.projection : spec.units;
-  const auto build = [=](CaseGraph& graph) {
-    const int32_t rows = (spec.cifg ? 3 : 4) * spec.units;
-    const ValueId x = graph.Input(spec.x), h = graph.Input({batch, outputs}), c = graph.Input({batch, spec.units});
-    const ValueId weights = graph.Constant({rows, depth}), recurrent = graph.Constant({rows, outputs});
-    const ValueId bias = graph.Constant({rows});
-    const ValueId peephole = spec.peephole ? graph.Constant({rows - spec.units}) : kNoValue;
-    const ValueId normalization = spec.normalization ? graph.Constant({rows}) : kNoValue;
-    const ValueId projection = spec.projection > 0 ? graph.Constant({outputs, spec.units}) : kNoValue;
-    const ValueId projection_bias = spec.projection > 0 ? graph.Constant({outputs}) : kNoValue;
-    const Lstm lstm{spec.time_major, spec.activation, spec.cell_clip, spec.proj_clip};
-    return graph.Nodes(lstm, {x, h, c, weights, recurrent, bias, peephole, normalization, projection, projection_bias},
-                       {ElementType{}, ElementType{}, ElementType{}})[output];
-  };
+  const int32_t rows = (spec.cifg ? 3 : 4) * spec.units;
+  const std::vector<Operand> operands = {In(spec.x),
+                                         In({batch, outputs}),
+                                         In({batch, spec.units}),
+                                         Const({rows, depth}),
+                                         Const({rows, outputs}),
+                                         Const({rows}),
+                                         If(spec.peephole, Const({rows - spec.units})),
+                                         If(spec.normalization, Const({rows})),
+                                         If(spec.projection > 0, Const({outputs, spec.units})),
+                                         If(spec.projection > 0, Const({outputs}))};
+  const Lstm lstm{spec.time_major, spec.activation, spec.cell_clip, spec.proj_clip};
   // Errors carry over from step to step; each gate adds a sum, an exponential and a division.
   const Exactness exactness{int64_t{depth + outputs + spec.units} * steps, 32.0 * steps};
-  return NewCase({"lstm", NameOf(spec) + kOutputs[output]}, exactness, build, false);
+  return OneOutput({"lstm", NameOf(spec) + kOutputs[output]}, exactness, lstm, operands, 3, output);
 }
 
 void AddLstm(std::vector<ConformanceCase>& cases) {
@@ -110,15 +118,11 @@ void AddRnn(std::vector<ConformanceCase>& cases) {
                       ActivationName(spec.activation), output == 1 ? "_h" : "");
       const int32_t batch = spec.x[spec.time_major ? 1 : 0], depth = spec.x[spec.x.rank() - 1];
       const auto steps = static_cast<int32_t>(spec.x.element_count() / batch / depth);
-      const auto build = [=](CaseGraph& graph) {
-        const ValueId x = graph.Input(spec.x), h = graph.Input({batch, spec.units});
-        const ValueId weights = graph.Constant({spec.units, depth});
-        const ValueId recurrent = graph.Constant({spec.units, spec.units});
-        return graph.Nodes(Rnn{spec.time_major, spec.activation},
-                           {x, h, weights, recurrent, graph.Constant({spec.units})},
-                           {ElementType{}, ElementType{}})[output];
-      };
-      cases.push_back(NewCase({"rnn", name}, {int64_t{depth + spec.units} * steps, 16.0 * steps}, build, false));
+      cases.push_back(OneOutput({"rnn", name}, {int64_t{depth + spec.units} * steps, 16.0 * steps},
+                                Rnn{spec.time_major, spec.activation},
+                                {In(spec.x), In({batch, spec.units}), Const({spec.units, depth}),
+                                 Const({spec.units, spec.units}), Const({spec.units})},
+                                2, output));
     }
   }
 }
@@ -139,17 +143,11 @@ void AddSvdf(std::vector<ConformanceCase>& cases) {
       const std::string name = fmt::format("{}x{}_filters{}_memory{}_rank{}{}_{}{}", spec.batch, spec.depth,
                                            spec.filters, spec.memory, spec.rank, spec.bias ? "" : "_nobias",
                                            ActivationName(spec.activation), output == 1 ? "_state" : "");
-      const auto build = [=](CaseGraph& graph) {
-        const ValueId x = graph.Input({spec.batch, spec.depth});
-        const ValueId state = graph.Input({spec.batch, spec.filters * spec.memory});
-        const ValueId features = graph.Constant({spec.filters, spec.depth});
-        const ValueId times = graph.Constant({spec.filters, spec.memory});
-        std::vector<ValueId> inputs = {x, state, features, times};
-        if (spec.bias) inputs.push_back(graph.Constant({spec.filters / spec.rank}));
-        return graph.Nodes(Svdf{spec.rank, spec.activation}, inputs, {ElementType{}, ElementType{}})[output];
-      };
-      cases.push_back(
-          NewCase({"svdf", name}, {int64_t{spec.depth} + int64_t{spec.rank} * spec.memory, 4.0}, build, false));
+      std::vector<Operand> operands = {In({spec.batch, spec.depth}), In({spec.batch, spec.filters * spec.memory}),
+                                       Const({spec.filters, spec.depth}), Const({spec.filters, spec.memory})};
+      if (spec.bias) operands.push_back(Const({spec.filters / spec.rank}));
+      cases.push_back(OneOutput({"svdf", name}, {int64_t{spec.depth} + int64_t{spec.rank} * spec.memory, 4.0},
+                                Svdf{spec.rank, spec.activation}, operands, 2, output));
     }
   }
 }

@@ -117,6 +117,12 @@ ValueId CaseGraph::Of(const Operand& operand) {
                                                    : Constant(operand.shape, operand.fill, operand.type);
 }
 
+std::vector<ValueId> CaseGraph::AllOf(const std::vector<Operand>& operands) {
+  std::vector<ValueId> values;
+  for (const Operand& operand : operands) values.push_back(Of(operand));
+  return values;
+}
+
 ValueId CaseGraph::ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type) {
   const TensorDesc desc{type.dtype, shape, type.quantization};
   std::vector<std::byte> bytes(desc.size_bytes());
@@ -144,11 +150,7 @@ ConformanceCase NewCase(const CaseName& name, const Exactness& exactness, std::f
 
 ConformanceCase OneNode(const CaseName& name, const Exactness& exactness, Op op, std::vector<Operand> operands,
                         const ElementType& type, bool every_path) {
-  const auto build = [=](CaseGraph& graph) {
-    std::vector<ValueId> inputs;
-    for (const Operand& operand : operands) inputs.push_back(graph.Of(operand));
-    return graph.Node(op, inputs, type);
-  };
+  const auto build = [=](CaseGraph& graph) { return graph.Node(op, graph.AllOf(operands), type); };
   return NewCase(name, exactness, build, every_path);
 }
 

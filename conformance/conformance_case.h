@@ -65,6 +65,7 @@ class CaseGraph {
   ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
   ValueId Constant(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
   ValueId Of(const Operand& operand);
+  std::vector<ValueId> AllOf(const std::vector<Operand>& operands);  // drawn in this order
   // A constant with these elements: indices, conditions.
   ValueId ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
   // A node's only output; its shape is inferred later.
