@@ -15,13 +15,20 @@ Floats Ramp(size_t count, float start, float step) {
   return values;
 }
 
-KernelSource CopyKernel(const Device& device, AccessPath path) {
+KernelSource UnaryKernel(const Device& device, std::string name, uint32_t group_items, std::string body) {
   KernelSource source;
-  source.name = "copy";
-  source.tensors = {{.name = "x", .path = path}, {.name = "y", .direction = ArgDirection::kWrite}};
+  source.name = std::move(name);
+  source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
+  source.local_size = FittingGroup({group_items, 1, 1}, device.info());
+  source.body = std::move(body);
+  return source;
+}
+
+KernelSource CopyKernel(const Device& device, AccessPath path) {
+  KernelSource source =
+      UnaryKernel(device, "copy", 32, "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(at));\n}\n");
+  source.tensors[0].path = path;
   source.scalars = {{"count", ScalarType::kInt}};
-  source.local_size = FittingGroup({32, 1, 1}, device.info());
-  source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(at));\n}\n";
   return source;
 }
 
@@ -90,8 +97,10 @@ DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, st
   return {&program, std::move(tensors), std::move(scalars), group_count, program.source().name};
 }
 
-CommandList ListOf(DispatchCommand dispatch) {
-  return {{std::move(dispatch)}};
+DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, std::vector<uint32_t> scalars,
+                           uint64_t items) {
+  const uint32_t groups = GroupsFor(items, program.source().local_size[0]);
+  return DispatchOf(program, std::move(tensors), std::move(scalars), {groups, 1, 1});
 }
 
 Status RunList(Device& device, const CommandList& list) {
@@ -103,8 +112,8 @@ Result<Floats> RunUnary(Device& device, Program& program, const Floats& input, s
   HEARTH_ASSIGN(const auto x, BufferOf(device, input.size()));
   HEARTH_ASSIGN(const auto y, BufferOf(device, input.size()));
   HEARTH_TRY(WriteFloats(device, *x, input));
-  const uint32_t groups = GroupsFor(input.size() / 4, program.source().local_size[0]);
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(program, {Whole(*x), Whole(*y)}, std::move(scalars), {groups, 1, 1}))));
+  const DispatchCommand dispatch = DispatchOf(program, {Whole(*x), Whole(*y)}, std::move(scalars), input.size() / 4);
+  HEARTH_TRY(RunList(device, {{dispatch}}));
   return ReadFloats(device, *y, input.size());
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@ using Floats = std::vector<float>;
 Floats Ramp(size_t count, float start = 0.5f, float step = 0.25f);
 
 // Their groups, and those of other cases, are as large as the device takes: it may take a single item.
+KernelSource UnaryKernel(const Device& device, std::string name, uint32_t group_items, std::string body);  // x to y
 KernelSource CopyKernel(const Device& device, AccessPath path = AccessPath::kBuffer);
 KernelSource AffineKernel(const Device& device);  // y = scale * x + bias
 
@@ -30,9 +32,11 @@ Status WriteFloats(Device& device, Buffer& buffer, const Floats& values, uint64_
 Result<Floats> ReadFloats(Device& device, const Buffer& buffer, size_t count, uint64_t offset_bytes = 0);
 
 BoundRange Whole(Buffer& buffer);
+// As many groups as `items` need, or these.
+DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, std::vector<uint32_t> scalars,
+                           uint64_t items);
 DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, std::vector<uint32_t> scalars,
                            std::array<uint32_t, 3> group_count);
-CommandList ListOf(DispatchCommand dispatch);
 Status RunList(Device& device, const CommandList& list);
 
 // Runs a kernel of one input "x" and one output "y" over `input.size() / 4` texels and reads y back.

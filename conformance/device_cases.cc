@@ -38,8 +38,8 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, a_load(at) - b_load(at));\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
 
-  const uint64_t texels = 37;
-  const uint64_t size = texels * 16;
+  constexpr uint32_t texels = 37;
+  const uint64_t size = uint64_t{texels} * 16;
   const uint64_t alignment = device.info().buffer_offset_alignment;
   const uint64_t stride = RoundUp(size, alignment);
   HEARTH_ASSIGN(const auto buffer, device.CreateBuffer(4 * stride + size));
@@ -47,8 +47,7 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
   HEARTH_TRY(WriteFloats(device, *buffer, Ramp(4 * texels, 0.0f, 0.5f), 3 * stride));
   const std::vector<BoundRange> ranges = {
       {buffer.get(), stride, size}, {buffer.get(), 3 * stride, size}, {buffer.get(), 2 * stride, size}};
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], ranges, {static_cast<uint32_t>(texels)},
-                                               {GroupsFor(texels, source.local_size[0]), 1, 1}))));
+  HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], ranges, {texels}, texels)}}));
   return SameFloats(Ramp(4 * texels, 100.0f, 0.5f), ReadFloats(device, *buffer, 4 * texels, 2 * stride));
 }
 
@@ -64,17 +63,16 @@ Status PartsOfABufferOverTheBindingLimitAreBound(Device& device) {
                                 info.buffer_offset_alignment;
   if (offset_bytes + 4096 > std::min(info.max_buffer_bytes, kMostBytesTried)) return Lacks(device, "such a buffer");
   const KernelSource source = CopyKernel(device);
-  const uint32_t groups = GroupsFor(256, source.local_size[0]);
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto large, device.CreateBuffer(offset_bytes + 4096));
   HEARTH_ASSIGN(const auto small, device.CreateBuffer(4096));
   const Floats input = Ramp(1024);
   HEARTH_TRY(WriteFloats(device, *small, input));
   const BoundRange part = {large.get(), offset_bytes, 4096};
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*small), part}, {256}, {groups, 1, 1}))));
+  HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], {Whole(*small), part}, {256}, 256)}}));
   HEARTH_TRY(SameFloats(input, ReadFloats(device, *large, 1024, offset_bytes)));
   HEARTH_TRY(WriteFloats(device, *small, Floats(1024, 0.0f)));
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {part, Whole(*small)}, {256}, {groups, 1, 1}))));
+  HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], {part, Whole(*small)}, {256}, 256)}}));
   return SameFloats(input, ReadFloats(device, *small, 1024));
 }
 
@@ -102,22 +100,18 @@ Status EpilogueRunsBeforeTheStore(Device& device) {
 }
 
 Status SharedMemoryReductionSumsAGroup(Device& device) {
-  KernelSource source;
-  source.name = "group_sum";
-  source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.local_size = FittingGroup({64, 1, 1}, device.info());
+  KernelSource source = UnaryKernel(device, "group_sum", 64,
+                                    "int t = LID(0);\n"
+                                    "part[t] = x_load(GID(0));\n"
+                                    "BARRIER;\n"
+                                    "for (int width = half_group; width > 0; width = width / 2) {\n"
+                                    "  if (t < width) {\n    part[t] = part[t] + part[t + width];\n  }\n"
+                                    "  BARRIER;\n"
+                                    "}\n"
+                                    "if (t == 0) {\n  y_store(WGID(0), part[0]);\n}\n");
   const uint32_t items = source.local_size[0];
   source.shared = {{"part", "float4", items}};
   source.scalars = {{"half_group", ScalarType::kInt}};
-  source.body =
-      "int t = LID(0);\n"
-      "part[t] = x_load(GID(0));\n"
-      "BARRIER;\n"
-      "for (int width = half_group; width > 0; width = width / 2) {\n"
-      "  if (t < width) {\n    part[t] = part[t] + part[t + width];\n  }\n"
-      "  BARRIER;\n"
-      "}\n"
-      "if (t == 0) {\n  y_store(WGID(0), part[0]);\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   const size_t groups = 5;
   HEARTH_ASSIGN(const auto x, BufferOf(device, groups * items * 4));
@@ -129,8 +123,8 @@ Status SharedMemoryReductionSumsAGroup(Device& device) {
     expected[i / (items * 4) * 4 + i % 4] += input[i];
   }
   HEARTH_TRY(WriteFloats(device, *x, input));
-  HEARTH_TRY(
-      RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {items / 2}, {groups, 1, 1}))));
+  HEARTH_TRY(RunList(
+      device, {{DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {items / 2}, uint64_t{groups} * items)}}));
   return SameFloats(expected, ReadFloats(device, *y, groups * 4));
 }
 
@@ -146,8 +140,8 @@ Status AllThreeGridDimensionsCount(Device& device) {
       "to_float(WGID(0) * 100 + LID(0) * 10 + LID(1))));\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 8 * 6 * 5 * 4));
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(*group->programs()[0], {Whole(*y)}, {},
-                                               {8 / source.local_size[0], 6 / source.local_size[1], 5}))));
+  HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], {Whole(*y)}, {},
+                                          {8 / source.local_size[0], 6 / source.local_size[1], 5})}}));
   Floats expected;
   for (int z = 0; z < 5; ++z) {
     for (int h = 0; h < 6; ++h) {
@@ -194,9 +188,8 @@ Status HalfRoundTrip(Device& device, AccessPath path) {
   HEARTH_ASSIGN(const auto y, BufferOf(device, input.size()));
   HEARTH_TRY(WriteFloats(device, *x, input));
   CommandRecorder recorder;
-  const uint32_t groups = GroupsFor(200, narrow.local_size[0]);
-  recorder.Record(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*half)}, {200}, {groups, 1, 1}), {false, true});
-  recorder.Record(DispatchOf(*group->programs()[1], {Whole(*half), Whole(*y)}, {200}, {groups, 1, 1}), {false, true});
+  recorder.Record(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*half)}, {200}, 200), {false, true});
+  recorder.Record(DispatchOf(*group->programs()[1], {Whole(*half), Whole(*y)}, {200}, 200), {false, true});
   HEARTH_TRY(RunList(device, recorder.Finish()));
   HEARTH_TRY(SameFloats(input, ReadFloats(device, *y, input.size())));
   uint16_t first = 0;

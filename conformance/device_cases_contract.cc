@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
-#include "core/device/group_size.h"
 
 namespace hearth::conformance {
 namespace {
@@ -15,12 +15,7 @@ constexpr uint32_t kMostTried = 4096;
 constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
 
 KernelSource ContractKernel(const Device& device) {
-  KernelSource source;
-  source.name = "contract";
-  source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.local_size = FittingGroup({16, 1, 1}, device.info());
-  source.body = "y_store(GID(0), x_load(GID(0)));\n";
-  return source;
+  return UnaryKernel(device, "contract", 16, "y_store(GID(0), x_load(GID(0)));\n");
 }
 
 Status Expect(const Status& status, StatusCode code, std::string_view what, std::string_view part = "") {

@@ -31,9 +31,7 @@ Status DependentChain(Device& device, AccessPath path) {
   for (int step = 0; step < kSteps; ++step) {
     Buffer& from = step % 2 == 0 ? *a : *b;
     Buffer& to = step % 2 == 0 ? *b : *a;
-    const uint32_t groups = kTexels / source.local_size[0];
-    recorder.Record(DispatchOf(*group->programs()[0], {Whole(from), Whole(to)}, {kTexels}, {groups, 1, 1}),
-                    {false, true});
+    recorder.Record(DispatchOf(*group->programs()[0], {Whole(from), Whole(to)}, {kTexels}, kTexels), {false, true});
   }
   HEARTH_TRY(RunList(device, recorder.Finish()));
   Floats expected(input.size());
@@ -57,15 +55,12 @@ Status APreparedListRunsAgainOnNewInput(Device& device) {
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 96));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 96));
-  const uint32_t groups = GroupsFor(96, source.local_size[0]);
-  HEARTH_ASSIGN(
-      const auto executable,
-      device.Prepare(ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {96}, {groups, 1, 1}))));
+  HEARTH_ASSIGN(const auto executable,
+                device.Prepare({{DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {96}, 96)}}));
   for (int run = 0; run < 5; ++run) {
     const Floats input = Ramp(4 * 96, static_cast<float>(run));
     HEARTH_TRY(WriteFloats(device, *x, input));
-    const Status status = executable->Run();
-    HEARTH_TRY(status);
+    HEARTH_TRY(executable->Run());
     HEARTH_TRY(SameFloats(input, ReadFloats(device, *y, input.size())));
   }
   return Status::Ok();
@@ -77,8 +72,8 @@ Status AListIsPreparedTwice(Device& device) {
   HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 32));
   HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 32));
   const auto list_with_bias = [&](uint32_t bias) {
-    return ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {32, std::bit_cast<uint32_t>(1.0f), bias},
-                             {GroupsFor(32, source.local_size[0]), 1, 1}));
+    const std::vector<uint32_t> scalars = {32, std::bit_cast<uint32_t>(1.0f), bias};
+    return CommandList{{DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, scalars, 32)}};
   };
   HEARTH_TRY(WriteFloats(device, *x, Floats(4 * 32, 1.0f)));
   HEARTH_ASSIGN(const auto first, device.Prepare(list_with_bias(1)));
@@ -90,8 +85,7 @@ Status AListIsPreparedTwice(Device& device) {
 }
 
 Status AnEmptyListRuns(Device& device) {
-  HEARTH_TRY(RunList(device, CommandList{}));
-  return Status::Ok();
+  return RunList(device, CommandList{});
 }
 
 Status ProfileGivesOneTimePerDispatch(Device& device) {
@@ -103,9 +97,8 @@ Status ProfileGivesOneTimePerDispatch(Device& device) {
   HEARTH_TRY(WriteFloats(device, *x, Ramp(4 * 4096)));
   CommandRecorder recorder;
   Program& copy = *group->programs()[0];
-  const uint32_t groups = 4096 / source.local_size[0];
-  recorder.Record(DispatchOf(copy, {Whole(*x), Whole(*y)}, {4096}, {groups, 1, 1}), {false, true});
-  recorder.Record(DispatchOf(copy, {Whole(*y), Whole(*z)}, {4096}, {groups, 1, 1}), {false, true});
+  recorder.Record(DispatchOf(copy, {Whole(*x), Whole(*y)}, {4096}, 4096), {false, true});
+  recorder.Record(DispatchOf(copy, {Whole(*y), Whole(*z)}, {4096}, 4096), {false, true});
   HEARTH_ASSIGN(const auto executable, device.Prepare(recorder.Finish()));
   for (int run = 0; run < 2; ++run) {
     const auto times = executable->RunProfiled();
@@ -117,8 +110,7 @@ Status ProfileGivesOneTimePerDispatch(Device& device) {
     }
   }
   HEARTH_TRY(SameFloats(Ramp(4 * 4096), ReadFloats(device, *z, 4 * 4096)));
-  HEARTH_TRY(executable->Run());
-  return Status::Ok();
+  return executable->Run();
 }
 
 Status ABinaryLoadsToEqualResults(Device& device) {
@@ -189,13 +181,9 @@ Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
   HEARTH_TRY(WriteBytes(device, *buffer, "x", 1, 3));
   first.replace(997, 5, "hello");
   first[3] = 'x';
-  std::string seen;
-  const Status status = device.Read(*buffer, 1, 1002, [&](std::span<const std::byte> bytes) {
-    seen = TextFrom(bytes);
-    return Status::Ok();
+  return device.Read(*buffer, 1, 1002, [&](std::span<const std::byte> bytes) {
+    return Check(TextFrom(bytes) == first.substr(1), "seen == first.substr(1)");
   });
-  HEARTH_TRY(status);
-  return Check(seen == first.substr(1), "seen == first.substr(1)");
 }
 
 constexpr DeviceCase kListCases[] = {HEARTH_DEVICE_CASE(DependentDispatchesRunInOrder),

@@ -4,22 +4,12 @@
 #include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
-#include "core/device/group_size.h"
 
 namespace hearth::conformance {
 namespace {
 
 constexpr uint64_t kTexels = 4096;
 constexpr uint64_t kBytes = kTexels * 16;
-
-KernelSource AddOneKernel(const Device& device) {
-  KernelSource source;
-  source.name = "add_one";
-  source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.local_size = FittingGroup({16, 1, 1}, device.info());
-  source.body = "y_store(GID(0), x_load(GID(0)) + splat4(1.0f));\n";
-  return source;
-}
 
 Status FillWith(Device& device, Buffer& buffer, float value) {
   return device.Write(buffer, 0, kBytes, [&](std::span<std::byte> room) {
@@ -48,14 +38,12 @@ struct PingPong {
 
 Result<PingPong> MakePingPong(Device& device) {
   PingPong made;
-  const KernelSource source = AddOneKernel(device);
+  const KernelSource source = UnaryKernel(device, "add_one", 16, "y_store(GID(0), x_load(GID(0)) + splat4(1.0f));\n");
   HEARTH_ASSIGN(made.group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(made.a, device.CreateBuffer(kBytes));
   HEARTH_ASSIGN(made.b, device.CreateBuffer(kBytes));
-  const auto groups = static_cast<uint32_t>(kTexels / source.local_size[0]);
   const auto list = [&](Buffer& from, Buffer& to) {
-    return CommandList{{DispatchCommand{
-        made.group->programs()[0].get(), {{&from, 0, kBytes}, {&to, 0, kBytes}}, {}, {groups, 1, 1}, "add"}}};
+    return CommandList{{DispatchOf(*made.group->programs()[0], {Whole(from), Whole(to)}, {}, kTexels)}};
   };
   HEARTH_ASSIGN(made.forth, device.Prepare(list(*made.a, *made.b)));
   HEARTH_ASSIGN(made.back, device.Prepare(list(*made.b, *made.a)));
