@@ -20,6 +20,17 @@ void DealRows(int64_t rows, const ReferenceTensor& in, ReferenceOutputs outputs)
   }
 }
 
+// The reverse: each row of the output is those of the inputs in order.
+void JoinRows(int64_t rows, ReferenceInputs inputs, ReferenceTensor& out) {
+  double* to = out.values.data();
+  for (int64_t row = 0; row < rows; ++row) {
+    for (const ReferenceTensor* input : inputs) {
+      const int64_t length = static_cast<int64_t>(input->values.size()) / rows;
+      to = std::copy_n(input->values.data() + row * length, length, to);
+    }
+  }
+}
+
 }  // namespace
 
 Status InferConcat(const NodeInference& inference) {
@@ -51,14 +62,7 @@ void ReferenceConcat(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   const auto& concat = std::get<Concat>(node.op);
   ReferenceTensor& out = outputs[0];
   const int axis = concat.axis < 0 ? concat.axis + out.shape.rank() : concat.axis;
-  const int64_t outer = CountBetween(out.shape, 0, axis);
-  double* to = out.values.data();
-  for (int64_t row = 0; row < outer; ++row) {
-    for (const ReferenceTensor* input : inputs) {
-      const int64_t length = static_cast<int64_t>(input->values.size()) / outer;
-      to = std::copy_n(input->values.data() + row * length, length, to);
-    }
-  }
+  JoinRows(CountBetween(out.shape, 0, axis), inputs, out);
   ApplyActivation(concat.activation, out.values);
 }
 
@@ -121,14 +125,7 @@ Status InferPack(const NodeInference& inference) {
 }
 
 void ReferencePack(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
-  const int64_t rows = CountBetween(outputs[0].shape, 0, std::get<Pack>(node.op).axis);
-  double* to = outputs[0].values.data();
-  for (int64_t row = 0; row < rows; ++row) {
-    for (const ReferenceTensor* input : inputs) {
-      const int64_t length = static_cast<int64_t>(input->values.size()) / rows;
-      to = std::copy_n(input->values.data() + row * length, length, to);
-    }
-  }
+  JoinRows(CountBetween(outputs[0].shape, 0, std::get<Pack>(node.op).axis), inputs, outputs[0]);
 }
 
 }  // namespace hearth
