@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/emit/helpers.h"
 
 namespace hearth {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 constexpr std::string_view kKeyword = "UNROLL";
 constexpr int kMaxDepth = 8;           // nested loops, and defines within defines
 constexpr size_t kMaxText = 1u << 20;  // a kernel that grows past this is a mistake
-
-bool IsWordChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // Recursive descent over: sum = product (+|- product)*, product = atom (*|/ atom)*.
 class ConstantExpression {
@@ -71,7 +68,7 @@ class ConstantExpression {
     }
     SkipSpace();
     size_t size = 0;
-    while (size < rest_.size() && IsWordChar(rest_[size])) ++size;
+    while (size < rest_.size() && IsOfIdentifier(rest_[size])) ++size;
     const std::string_view word = rest_.substr(0, size);
     if (word.empty()) return std::nullopt;
     rest_.remove_prefix(size);
@@ -119,7 +116,7 @@ size_t EndOfStatement(std::string_view text, size_t at) {
   if (at >= text.size()) return std::string_view::npos;
   if (text[at] == '{') return EndOfBrackets(text, at);
   for (std::string_view keyword : {kKeyword, std::string_view("for"), std::string_view("if")}) {
-    if (text.substr(at, keyword.size()) != keyword || IsWordChar(text[at + keyword.size()])) continue;
+    if (text.substr(at, keyword.size()) != keyword || IsOfIdentifier(text[at + keyword.size()])) continue;
     if (keyword == kKeyword) return EndOfStatement(text, at + keyword.size());
     const size_t after_head = EndOfBrackets(text, SkipBlanks(text, at + keyword.size()));
     return after_head == std::string_view::npos ? after_head : EndOfStatement(text, after_head);
@@ -133,12 +130,6 @@ size_t EndOfStatement(std::string_view text, size_t at) {
     }
   }
   return std::string_view::npos;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
 }
 
 // Parses "int i = A; i < B; ++i".
@@ -182,9 +173,9 @@ Result<CountedLoop> ParseLoop(std::string_view text, size_t begin, std::span<con
 
 size_t FindKeyword(std::string_view text, size_t from) {
   for (size_t at = text.find(kKeyword, from); at != std::string_view::npos; at = text.find(kKeyword, at + 1)) {
-    const bool starts_word = at == 0 || !IsWordChar(text[at - 1]);
+    const bool starts_word = at == 0 || !IsOfIdentifier(text[at - 1]);
     const size_t after = at + kKeyword.size();
-    if (starts_word && (after >= text.size() || !IsWordChar(text[after]))) return at;
+    if (starts_word && (after >= text.size() || !IsOfIdentifier(text[after]))) return at;
   }
   return std::string_view::npos;
 }
