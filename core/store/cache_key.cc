@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/byte_reader.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
@@ -19,15 +20,6 @@ void AppendLittleEndian(std::string& out, T number) {
   for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>((number >> (8 * i)) & 0xff));
 }
 
-template <typename T>
-bool TakeLittleEndian(std::string_view& in, T& number) {
-  if (in.size() < sizeof(T)) return false;
-  number = 0;
-  for (size_t i = 0; i < sizeof(T); ++i) number |= static_cast<T>(static_cast<uint8_t>(in[i])) << (8 * i);
-  in.remove_prefix(sizeof(T));
-  return true;
-}
-
 }  // namespace
 
 std::string_view BlobKindName(BlobKind kind) {
@@ -35,9 +27,7 @@ std::string_view BlobKindName(BlobKind kind) {
 }
 
 std::optional<BlobKind> BlobKindFromName(std::string_view name) {
-  const auto found = std::ranges::find(kKindNames, name);
-  if (found == std::end(kKindNames)) return std::nullopt;
-  return static_cast<BlobKind>(found - std::begin(kKindNames));
+  return EnumNamed<BlobKind>(kKindNames, name);
 }
 
 bool IsInKindFamily(std::string_view kind, std::string_view family) {
@@ -87,18 +77,13 @@ std::string NameByDigest(std::string_view sha256_hex, uint64_t size_bytes) {
 
 Result<CacheKeyFields> DecodeKeyMaterial(std::string_view material) {
   CacheKeyFields fields;
-  const Status malformed(StatusCode::kMalformedInput, "cache key material is not a list of named fields");
-  while (!material.empty()) {
-    uint32_t name_size = 0;
-    if (!TakeLittleEndian(material, name_size) || name_size > material.size()) return malformed;
-    std::string name(material.substr(0, name_size));
-    material.remove_prefix(name_size);
-    uint64_t value_size = 0;
-    if (!TakeLittleEndian(material, value_size) || value_size > material.size()) return malformed;
-    fields.emplace_back(std::move(name), std::string(material.substr(0, value_size)));
-    material.remove_prefix(value_size);
+  ByteReader reader(BytesOf(material));
+  while (!reader.rest().empty() && !reader.failed()) {
+    const std::string_view name = TextFrom(reader.Bytes(reader.Number<uint32_t>()));
+    fields.emplace_back(name, TextFrom(reader.Bytes(reader.Number<uint64_t>())));
   }
-  return fields;
+  if (!reader.failed()) return fields;
+  return Error(StatusCode::kMalformedInput, "cache key material is not a list of named fields");
 }
 
 std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material) {
