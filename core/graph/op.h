@@ -361,6 +361,10 @@ bool IsOneOf(const Op& op) {
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).
 Padding2D ResolvePadding(const Window2D& window, int32_t in_h, int32_t in_w, int32_t kernel_h, int32_t kernel_w);
+// Whether there are pixels on any side.
+inline bool HasPixels(const Padding2D& padding) {
+  return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
+}
 
 // Output pixels along one axis: (in + before + after - dilated_kernel) / stride + 1, at least 0.
 int32_t WindowedSize(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t stride, int32_t dilation);

@@ -54,10 +54,9 @@ class AttributeWriter {
   void Padding(std::string_view name, Padding2D& value) {
     if (value == Padding2D{}) return;
     const std::string sides = fmt::format("{},{},{},{}", value.top, value.bottom, value.left, value.right);
-    const bool has_sides = value.top != 0 || value.bottom != 0 || value.left != 0 || value.right != 0;
     if (value.mode == PaddingMode::kExplicit) return Append(name, sides);
     const std::string_view mode = value.mode == PaddingMode::kSame ? "same" : "valid";
-    Append(name, has_sides ? fmt::format("{},{}", mode, sides) : std::string(mode));
+    Append(name, HasPixels(value) ? fmt::format("{},{}", mode, sides) : std::string(mode));
   }
   void Text(std::string_view name, std::string& value) {
     if (!value.empty()) Append(name, Quoted(value));

@@ -110,8 +110,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
 // ---- Convolutions ----
 
 bool IsPointwise(const Window2D& window, const Padding2D& padding, const Shape& filter) {
-  return filter[1] == 1 && filter[2] == 1 && window.stride_h == 1 && window.stride_w == 1 && padding.top == 0 &&
-         padding.bottom == 0 && padding.left == 0 && padding.right == 0;
+  return filter[1] == 1 && filter[2] == 1 && window.stride_h == 1 && window.stride_w == 1 && !HasPixels(padding);
 }
 
 // Whether each group's channels fill whole texels, as the matrix kernels need.

@@ -64,15 +64,12 @@ std::optional<FilterOrder> OrderOf(const Graph& graph, const Node& node, int64_t
 }
 
 // Padded elements are 0, without the offset.
-bool IsPadded(const Graph& graph, const Node& node) {
-  const Window2D* window = nullptr;
-  if (const auto* conv = std::get_if<Conv2D>(&node.op)) window = &conv->window;
-  if (const auto* depthwise = std::get_if<DepthwiseConv2D>(&node.op)) window = &depthwise->window;
+bool IsPadded(const Graph& graph, Node& node) {
+  const Window2D* window = ZeroPaddedWindow(node.op);
   if (window == nullptr) return false;
   const Shape& x = graph.value(node.inputs[0]).desc.shape;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
-  const Padding2D padding = ResolvePadding(*window, x[1], x[2], filter[1], filter[2]);
-  return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
+  return HasPixels(ResolvePadding(*window, x[1], x[2], filter[1], filter[2]));
 }
 
 // The change's numbers, one per channel; nothing if they can't be read.
@@ -127,27 +124,24 @@ bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, co
 
 Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
   constexpr size_t kMostCopiedBytes = 1 << 20;
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    Node& node = rewriter.node(index);
-    if (node.inputs.size() < 2 || !rewriter.IsReadOnce(node.inputs[0])) continue;
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, Node& node) {
+    if (node.inputs.size() < 2 || !rewriter.IsReadOnce(node.inputs[0])) return;
     const Node* producer = rewriter.ProducerOf(node.inputs[0]);
     const std::optional<InputChange> change = producer == nullptr ? std::nullopt : MatchChange(graph, *producer);
-    if (!change || !IsPlainFloat32(graph.value(node.outputs[0]).desc)) continue;
+    if (!change || !IsPlainFloat32(graph.value(node.outputs[0]).desc)) return;
     const std::optional<FilterOrder> order = OrderOf(graph, node, change->channels);
-    if (!order || !graph.HasRoomFor(graph.value(node.inputs[1]).desc.size_bytes())) continue;
+    if (!order || !graph.HasRoomFor(graph.value(node.inputs[1]).desc.size_bytes())) return;
     const bool is_scale = change->kind == BinaryKind::kMul;
     // Layers that share large weights, as all blocks of some transformers do, would each have their own.
     const bool is_copied = is_scale && !rewriter.IsReadOnce(node.inputs[1]);
-    if (is_copied && graph.value(node.inputs[1]).desc.size_bytes() > kMostCopiedBytes) continue;
+    if (is_copied && graph.value(node.inputs[1]).desc.size_bytes() > kMostCopiedBytes) return;
     const bool folded =
         is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
-    if (!folded) continue;
+    if (!folded) return;
     const ValueId between = node.inputs[0];
     rewriter.SetInput(node, 0, change->x);
     rewriter.RemoveProducerOf(between);
-  }
-  return rewriter.Finish();
+  });
 }
 
 }  // namespace hearth

@@ -19,34 +19,22 @@ std::optional<Activation> ActivationOf(const Op& op) {
   }
 }
 
-Activation* ActivationAttribute(Op& op) {
-  return std::visit(
-      [](auto& attributes) -> Activation* {
-        if constexpr (requires { attributes.activation; }) return &attributes.activation;
-        return nullptr;
-      },
-      op);
-}
-
 }  // namespace
 
 Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    const Node& node = rewriter.node(index);
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, const Node& node) {
     const std::optional<Activation> activation = ActivationOf(node.op);
-    if (!activation.has_value() || !rewriter.IsReadOnce(node.inputs[0])) continue;
+    if (!activation.has_value() || !rewriter.IsReadOnce(node.inputs[0])) return;
     Node* producer = rewriter.ProducerOf(node.inputs[0]);
-    if (producer == nullptr || producer->outputs.size() != 1) continue;
+    if (producer == nullptr || producer->outputs.size() != 1) return;
     Activation* attribute = ActivationAttribute(producer->op);
-    if (attribute == nullptr || *attribute != Activation::kNone) continue;
+    if (attribute == nullptr || *attribute != Activation::kNone) return;
     const TensorDesc& inner = graph.value(node.inputs[0]).desc;
     // A quantized value is rounded between the two nodes; a fused activation would not be.
-    if (!IsPlainFloat(inner) || inner != graph.value(node.outputs[0]).desc) continue;
+    if (!IsPlainFloat(inner) || inner != graph.value(node.outputs[0]).desc) return;
     *attribute = *activation;
     rewriter.TakeOver(*producer, node.outputs[0]);
-  }
-  return rewriter.Finish();
+  });
 }
 
 }  // namespace hearth

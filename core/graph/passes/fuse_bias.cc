@@ -16,13 +16,6 @@ namespace {
 // One number per output channel.
 using PerChannel = std::vector<float>;
 
-Activation* ActivationOfWeighted(Op& op) {
-  if (auto* convolution = std::get_if<Conv2D>(&op)) return &convolution->activation;
-  if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->activation;
-  if (auto* fully_connected = std::get_if<FullyConnected>(&op)) return &fully_connected->activation;
-  return nullptr;
-}
-
 // A binary node `weighted op constant`, as numbers.
 struct Affine {
   Node* weighted = nullptr;  // without an activation; nothing else reads its output
@@ -51,8 +44,9 @@ std::optional<Affine> MatchAffine(GraphRewriter& rewriter, const Node& node) {
   if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
   if (!rewriter.IsReadOnce(inner)) return std::nullopt;
   Node* weighted = rewriter.ProducerOf(inner);
-  Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
-  if (activation == nullptr || *activation != Activation::kNone) return std::nullopt;
+  if (weighted == nullptr || !IsOneOf<Conv2D, DepthwiseConv2D, FullyConnected>(weighted->op)) return std::nullopt;
+  Activation* activation = ActivationAttribute(weighted->op);
+  if (*activation != Activation::kNone) return std::nullopt;
   const int32_t channels = desc.shape[desc.shape.rank() - 1];
   if (!HasRoom(graph, *weighted, channels, binary->kind)) return std::nullopt;
   auto numbers = ReadPerChannel(graph, node.inputs[constant], channels);
@@ -140,15 +134,12 @@ bool FuseInto(GraphRewriter& rewriter, const Affine& affine) {
 }  // namespace
 
 Result<Verdict> FuseBias(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    const Node& node = rewriter.node(index);
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, const Node& node) {
     const std::optional<Affine> affine = MatchAffine(rewriter, node);
-    if (!affine.has_value() || !FuseInto(rewriter, *affine)) continue;
+    if (!affine.has_value() || !FuseInto(rewriter, *affine)) return;
     *affine->activation = std::get<Binary>(node.op).activation;
     rewriter.TakeOver(*affine->weighted, node.outputs[0]);
-  }
-  return rewriter.Finish();
+  });
 }
 
 }  // namespace hearth

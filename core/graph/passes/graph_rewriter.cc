@@ -108,6 +108,21 @@ Verdict GraphRewriter::Finish() {
   return Verdict::kChanged;
 }
 
+Window2D* ZeroPaddedWindow(Op& op) {
+  if (auto* convolution = std::get_if<Conv2D>(&op)) return &convolution->window;
+  if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->window;
+  return nullptr;
+}
+
+Activation* ActivationAttribute(Op& op) {
+  return std::visit(
+      [](auto& attributes) -> Activation* {
+        if constexpr (requires { attributes.activation; }) return &attributes.activation;
+        return nullptr;
+      },
+      op);
+}
+
 // ---- Constants ----
 
 namespace {

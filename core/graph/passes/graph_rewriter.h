@@ -72,6 +72,19 @@ class GraphRewriter {
   bool changed_ = false;
 };
 
+// Calls `rewrite(rewriter, node)` for each node in turn.
+template <typename Rewrite>
+Verdict RewriteEach(Graph& graph, const Rewrite& rewrite) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) rewrite(rewriter, rewriter.node(index));
+  return rewriter.Finish();
+}
+
+// The window of an operation whose zero padding counts as elements. Pooling ignores its padding. Null for others.
+Window2D* ZeroPaddedWindow(Op& op);
+// The activation that the operation applies to its results; null if it has no such attribute.
+Activation* ActivationAttribute(Op& op);
+
 // ---- Constants that passes read as numbers ----
 
 // The number of a constant of one element; nothing for other values.

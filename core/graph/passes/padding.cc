@@ -1,20 +1,13 @@
 #include <algorithm>
 
 #include "core/graph/evaluate.h"
+#include "core/graph/ops/axis_split.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/passes/pass.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
-
-// The window of an operation whose zero padding counts as elements. Pooling ignores its padding, so a Pad before it
-// can't be folded.
-Window2D* ZeroPaddedWindow(Op& op) {
-  if (auto* convolution = std::get_if<Conv2D>(&op)) return &convolution->window;
-  if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->window;
-  return nullptr;
-}
 
 // Pads only height and width of [B,H,W,C].
 bool IsSpatialZeroPadding(const Pad& pad) {
@@ -55,23 +48,20 @@ int PositionAmongZeros(const Graph& graph, const Node& node) {
 }  // namespace
 
 Result<Verdict> FoldPadding(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    Node& node = rewriter.node(index);
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, Node& node) {
     Window2D* window = ZeroPaddedWindow(node.op);
-    if (window == nullptr) continue;
+    if (window == nullptr) return;
     const ValueId padded = node.inputs[0];
     Node* producer = rewriter.ProducerOf(padded);
     const Pad* pad = producer == nullptr ? nullptr : std::get_if<Pad>(&producer->op);
-    if (pad == nullptr || !IsSpatialZeroPadding(*pad) || !rewriter.IsReadOnce(padded)) continue;
+    if (pad == nullptr || !IsSpatialZeroPadding(*pad) || !rewriter.IsReadOnce(padded)) return;
     const TensorDesc& inner = graph.value(producer->inputs[0]).desc;
     const TensorDesc& outer = graph.value(padded).desc;
-    if (inner.dtype != outer.dtype || inner.quantization != outer.quantization) continue;
+    if (inner.dtype != outer.dtype || inner.quantization != outer.quantization) return;
     AddPadding(*pad, outer.shape, graph.value(node.inputs[1]).desc.shape, *window);
     rewriter.SetInput(node, 0, producer->inputs[0]);
     rewriter.RemoveProducerOf(padded);
-  }
-  return rewriter.Finish();
+  });
 }
 
 Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo&) {
@@ -83,9 +73,9 @@ Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo&) {
     if (!IsPlainFloat32(out)) continue;
     const int position = PositionAmongZeros(graph, node);
     if (position < 0) continue;
-    const int rank = out.shape.rank(), axis = concat->axis < 0 ? concat->axis + rank : concat->axis;
-    const std::vector<int32_t> none(static_cast<size_t>(rank), 0);
-    Pad pad{Shape::FromSpan(none), Shape::FromSpan(none), 0.0};
+    const int rank = out.shape.rank(), axis = *AxisFromFront(concat->axis, rank);
+    const Shape none = Shape::FromSpan(std::vector<int32_t>(static_cast<size_t>(rank), 0));
+    Pad pad{none, none, 0.0};
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const int32_t size = graph.value(node.inputs[k]).desc.shape[axis];
       if (static_cast<int>(k) < position) pad.before[axis] += size;

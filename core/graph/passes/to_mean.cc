@@ -26,9 +26,8 @@ bool AveragesWholeImages(const Graph& graph, const Node& node, int64_t least_win
 
 bool IsPaddedPool(const Graph& graph, const Node& node) {
   const auto& pool = std::get<Pool2D>(node.op);
-  const Padding2D padding = ResolvePadding(pool.window, graph.value(node.inputs[0]).desc.shape[1],
-                                           graph.value(node.inputs[0]).desc.shape[2], pool.kernel_h, pool.kernel_w);
-  return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
+  const Shape& in = graph.value(node.inputs[0]).desc.shape;
+  return HasPixels(ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w));
 }
 
 // Whether the node divides its input at `position` by `count`.
@@ -68,24 +67,21 @@ Result<Verdict> PowerToSquare(Graph& graph, const DeviceInfo&) {
 
 // sum(x) divided by the number of elements that it adds up, or multiplied by 1 over it.
 Result<Verdict> SumToMean(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    const Node& node = rewriter.node(index);
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, const Node& node) {
     const auto* binary = std::get_if<Binary>(&node.op);
-    if (binary == nullptr || binary->activation != Activation::kNone) continue;
+    if (binary == nullptr || binary->activation != Activation::kNone) return;
     const int position = graph.IsConstant(node.inputs[0]) ? 1 : 0;
     const ValueId sum = node.inputs[position];
     Node* producer = rewriter.IsReadOnce(sum) ? rewriter.ProducerOf(sum) : nullptr;
     Reduce* reduce = producer == nullptr ? nullptr : std::get_if<Reduce>(&producer->op);
-    if (reduce == nullptr || reduce->kind != ReduceKind::kSum) continue;
+    if (reduce == nullptr || reduce->kind != ReduceKind::kSum) return;
     const TensorDesc& desc = graph.value(sum).desc;
-    if (!IsPlainFloat32(desc) || desc != graph.value(node.outputs[0]).desc) continue;
+    if (!IsPlainFloat32(desc) || desc != graph.value(node.outputs[0]).desc) return;
     const int64_t count = graph.value(producer->inputs[0]).desc.shape.element_count() / desc.shape.element_count();
-    if (!DividesBy(graph, node, position, count)) continue;
+    if (!DividesBy(graph, node, position, count)) return;
     reduce->kind = ReduceKind::kMean;
     rewriter.TakeOver(*producer, node.outputs[0]);
-  }
-  return rewriter.Finish();
+  });
 }
 
 }  // namespace hearth

@@ -27,34 +27,28 @@ Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo&) {
 }
 
 Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    Node& second = rewriter.node(index);
-    if (!std::holds_alternative<Transpose>(second.op)) continue;
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, Node& second) {
+    if (!std::holds_alternative<Transpose>(second.op)) return;
     const Node* first = rewriter.ProducerOf(second.inputs[0]);
-    if (first == nullptr || !std::holds_alternative<Transpose>(first->op)) continue;
+    if (first == nullptr || !std::holds_alternative<Transpose>(first->op)) return;
     // A different grid between the two means that the elements are rounded there.
-    if (graph.value(first->inputs[0]).desc.quantization != graph.value(second.inputs[0]).desc.quantization) continue;
+    if (graph.value(first->inputs[0]).desc.quantization != graph.value(second.inputs[0]).desc.quantization) return;
     const Shape& inner = std::get<Transpose>(first->op).permutation;
     Shape& outer = std::get<Transpose>(second.op).permutation;
     for (int d = 0; d < outer.rank(); ++d) outer[d] = inner[outer[d]];
     // The first transpose becomes a dead node unless something else reads it.
     rewriter.SetInput(second, 0, first->inputs[0]);
-  }
-  return rewriter.Finish();
+  });
 }
 
 Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    Node& second = rewriter.node(index);
-    if (!std::holds_alternative<Reshape>(second.op)) continue;
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, Node& second) {
+    if (!std::holds_alternative<Reshape>(second.op)) return;
     const Node* first = rewriter.ProducerOf(second.inputs[0]);
-    if (first == nullptr || !std::holds_alternative<Reshape>(first->op)) continue;
+    if (first == nullptr || !std::holds_alternative<Reshape>(first->op)) return;
     // The first reshape becomes a dead node unless something else reads it.
     rewriter.SetInput(second, 0, first->inputs[0]);
-  }
-  return rewriter.Finish();
+  });
 }
 
 namespace {
@@ -72,11 +66,9 @@ bool ExchangesTheLastTwo(const Node* node) {
 }  // namespace
 
 Result<Verdict> TransposesIntoProducts(Graph& graph, const DeviceInfo&) {
-  GraphRewriter rewriter(graph);
-  for (int index = 0; index < rewriter.node_count(); ++index) {
-    Node& node = rewriter.node(index);
+  return RewriteEach(graph, [&](GraphRewriter& rewriter, Node& node) {
     auto* product = std::get_if<BatchMatMul>(&node.op);
-    if (product == nullptr) continue;
+    if (product == nullptr) return;
     for (const size_t side : {0, 1}) {
       const Node* transpose = rewriter.ProducerOf(node.inputs[side]);
       if (!ExchangesTheLastTwo(transpose)) continue;
@@ -87,8 +79,7 @@ Result<Verdict> TransposesIntoProducts(Graph& graph, const DeviceInfo&) {
       adjoint = !adjoint;
       rewriter.SetInput(node, side, transpose->inputs[0]);
     }
-  }
-  return rewriter.Finish();
+  });
 }
 
 }  // namespace hearth
