@@ -27,9 +27,7 @@ KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, cons
                           const Join& join, int64_t start, int32_t slice) {
   const bool flat = join.rows > kMostGroups;
   const auto width = static_cast<int32_t>(in.pixels() / join.rows);
-  KernelCall call;
-  call.kernel = "concat_pixels";
-  call.tensors = TensorsOf<kernels::ConcatPixels>({{"x", x}, {"y", y}});
+  KernelCall call = CallOf<kernels::ConcatPixels>({{"x", x}, {"y", y}});
   call.scalars = {{"OW", width},    {"ROWS", join.rows},    {"SLICES", in.slices()}, {"STEP", join.row_pixels},
                   {"START", start}, {"OPIX", out.pixels()}, {"DST_SLICE", slice}};
   UseLines(in.pixels(), in.slices(), call);
@@ -43,9 +41,7 @@ KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, cons
 }
 
 KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offset) {
-  KernelCall call;
-  call.kernel = "concat_channels";
-  call.tensors = TensorsOf<kernels::ConcatChannels>({{"x", x}, {"before", y}, {"y", y}});
+  KernelCall call = CallOf<kernels::ConcatChannels>({{"x", x}, {"before", y}, {"y", y}});
   call.scalars = {{"PIXELS", in.pixels()}, {"CHANNELS", in.c}, {"OFFSET", offset}};
   UseLines(in.pixels(), (in.c + offset % 4 + 3) / 4, call);
   call.buffer_reads = {"before"};
@@ -53,9 +49,7 @@ KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offs
 }
 
 KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, int32_t channel) {
-  KernelCall call;
-  call.kernel = "pack_channel";
-  call.tensors = TensorsOf<kernels::PackChannel>({{"x", x}, {"before", y}, {"y", y}});
+  KernelCall call = CallOf<kernels::PackChannel>({{"x", x}, {"before", y}, {"y", y}});
   call.scalars = {{"IC", in.c}, {"IPIX", in.pixels()}, {"OPIX", out.pixels()}, {"CHANNEL", channel}};
   UseLines(out.pixels(), 1, call);
   call.buffer_reads = {"before"};

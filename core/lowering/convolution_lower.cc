@@ -75,10 +75,8 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   const ValueId patches = builder.Scratch(ScratchOf(grid, in.c)), products = builder.Scratch(ScratchOf(grid, out.c));
   const NamedScalar tiles[] = {{"T", grid.all}, {"TH", grid.high}, {"TW", grid.wide}};
 
-  KernelCall input;
-  input.kernel = "winograd_input";
-  input.tensors =
-      TensorsOf<kernels::WinogradInput>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}});
+  KernelCall input =
+      CallOf<kernels::WinogradInput>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}});
   input.scalars = {{"IH", in.h},        {"IW", in.w},        {"IPIX", in.pixels()},
                    {"N4", in.slices()}, {"PT", padding.top}, {"PL", padding.left}};
   input.scalars.insert(input.scalars.end(), std::begin(tiles), std::end(tiles));
@@ -93,13 +91,11 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   HEARTH_TRY(builder.Call(node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes,
                                            kPlanes, product_choice)));
 
-  KernelCall output;
-  output.kernel = "winograd_output";
-  output.stores_each_texel_once = true;
-  output.tensors = TensorsOf<kernels::WinogradOutput>(
+  KernelCall output = CallOf<kernels::WinogradOutput>(
       {{"x", builder.Tensor(products)},
        {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
        {"y", builder.Tensor(node.outputs[0])}});
+  output.stores_each_texel_once = true;
   output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()}};
   output.scalars.insert(output.scalars.end(), std::begin(tiles), std::end(tiles));
   output.work_items = {grid.all, out.slices(), 1};
@@ -133,13 +129,11 @@ MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
 KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filter, int32_t groups) {
   const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
-  KernelCall call;
-  call.kernel = "conv_grouped";
-  call.stores_each_texel_once = true;
-  call.tensors = TensorsOf<kernels::ConvGrouped>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::ConvGrouped>({{"x", builder.Tensor(node.inputs[0])},
                                                   {"w", builder.Tensor(node.inputs[1])},
                                                   {"bias", BiasOperand(builder, bias, filter[0], 4)},
                                                   {"y", builder.Tensor(node.outputs[0])}});
+  call.stores_each_texel_once = true;
   call.scalars = {{"M", pixels}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
   call.work_items = {pixels, Tiles(filter[0], 4), 1};
   return call;

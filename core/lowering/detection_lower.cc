@@ -104,12 +104,10 @@ class DetectionCalls {
 
   // Suppresses boxes for the classes in `scores`, whose first one is in column `first`.
   Status Suppress(Operand corners, Operand scores, int32_t first, Operand picks) {
-    KernelCall call;
-    call.kernel = "detection_suppress";
+    KernelCall call = CallOf<kernels::DetectionSuppress>({{"corners", corners}, {"scores", scores}, {"picks", picks}});
     ShareAmongLanes(builder_.device(), call);
     const int32_t lanes = static_cast<int32_t>(call.work_items[0]);
     call.work_items[1] = sizes_.groups;
-    call.tensors = TensorsOf<kernels::DetectionSuppress>({{"corners", corners}, {"scores", scores}, {"picks", picks}});
     call.scalars = {{"BOXES", sizes_.boxes},
                     {"TURNS", (sizes_.boxes + lanes - 1) / lanes},
                     {"FIRST", first},
@@ -120,11 +118,9 @@ class DetectionCalls {
   }
 
   Status Merge(Operand picks, Operand best_picks) {
-    KernelCall call;
-    call.kernel = "detection_merge";
+    KernelCall call =
+        CallOf<kernels::DetectionMerge>({{"picks", picks}, {"scores", scores_}, {"best_picks", best_picks}});
     ShareAmongLanes(builder_.device(), call);
-    call.tensors =
-        TensorsOf<kernels::DetectionMerge>({{"picks", picks}, {"scores", scores_}, {"best_picks", best_picks}});
     call.scalars = {{"BOXES", sizes_.boxes},
                     {"FIRST", sizes_.first},
                     {"ENTRIES", sizes_.groups * sizes_.picks},
@@ -141,13 +137,11 @@ class DetectionCalls {
     boxes.scalars.insert(boxes.scalars.end(),
                          {{"MOST", sizes_.most}, {"EACH", sizes_.each}, {"LISTED", sizes_.listed}});
     HEARTH_TRY(builder_.Call(node_, boxes));
-    KernelCall classes;
-    classes.kernel = "detection_classes";
-    classes.defines = {{"CHOSEN", op_.use_regular_nms ? "1" : "0"}};
-    classes.tensors = TensorsOf<kernels::DetectionClasses>({{"picks", picks},
+    KernelCall classes = CallOf<kernels::DetectionClasses>({{"picks", picks},
                                                             {"scores", scores_},
                                                             {"classes", builder_.Tensor(node_.outputs[1])},
                                                             {"values", builder_.Tensor(node_.outputs[2])}});
+    classes.defines = {{"CHOSEN", op_.use_regular_nms ? "1" : "0"}};
     classes.scalars = {{"BOXES", sizes_.boxes},  {"FIRST", sizes_.first}, {"CLASSES", sizes_.classes},
                        {"ROWS", sizes_.rows},    {"MOST", sizes_.most},   {"EACH", sizes_.each},
                        {"LISTED", sizes_.listed}};

@@ -106,17 +106,15 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
   const bool fills[] = {FillsWithoutRepeating(shapes[0], out), FillsWithoutRepeating(shapes[1], out)};
   if (fills[0] && (fills[1] || shapes[1].element_count() == 1)) return LowerPairAsMap(node, builder, function, false);
   if (fills[1] && shapes[0].element_count() == 1) return LowerPairAsMap(node, builder, function, true);
-  KernelCall call;
-  call.kernel = "binary";
+  KernelCall call = CallOf<kernels::Binary>({{"lhs", builder.Tensor(node.inputs[0])},
+                                             {"rhs", builder.Tensor(node.inputs[1])},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   call.stores_each_texel_once = true;
   call.defines = {{"OP", DefineValueOf(function.function)}};
   if (HoldsIntegers(builder, node.inputs[0])) {
     call.defines.push_back({"IN", "int4"});
     call.defines.push_back({"SPLAT", "splat_int4"});
   }
-  call.tensors = TensorsOf<kernels::Binary>({{"lhs", builder.Tensor(node.inputs[0])},
-                                             {"rhs", builder.Tensor(node.inputs[1])},
-                                             {"y", builder.Tensor(node.outputs[0])}});
   AddBroadcast(shapes, out, call);
   if (!function.scalars.empty()) call.epilogue.push_back({{}, {}, function.scalars});
   call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());

@@ -40,12 +40,10 @@ Status LowerGather(const Node& node, PlanBuilder& builder) {
   const GatherSplit split = SplitGather(std::get<Gather>(node.op), graph.value(node.inputs[0]).desc.shape,
                                         graph.value(node.inputs[1]).desc.shape);
   const Bhwc x = builder.ShapeOf(node.inputs[0]), indices = builder.ShapeOf(node.inputs[1]);
-  KernelCall call;
-  call.kernel = "gather";
-  call.defines = {{"ELEMENTS", split.over_last ? "1" : "0"}};
-  call.tensors = TensorsOf<kernels::Gather>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::Gather>({{"x", builder.Tensor(node.inputs[0])},
                                              {"indices", builder.Tensor(node.inputs[1])},
                                              {"y", builder.Tensor(node.outputs[0])}});
+  call.defines = {{"ELEMENTS", split.over_last ? "1" : "0"}};
   const int64_t inner = split.over_last ? 1 : split.inner / x.c;
   call.scalars = {{"IPIX", x.pixels()},       {"IC", x.c},
                   {"JPIX", indices.pixels()}, {"JC", indices.c},
@@ -64,12 +62,10 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
   static constexpr ScalarName kSizes[kMaxKernelRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
   static constexpr ScalarName kStrides[kMaxKernelRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};
-  KernelCall call;
-  call.kernel = "gather_nd";
-  call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
-  call.tensors = TensorsOf<kernels::GatherNd>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::GatherNd>({{"x", builder.Tensor(node.inputs[0])},
                                                {"indices", builder.Tensor(node.inputs[1])},
                                                {"y", builder.Tensor(node.outputs[0])}});
+  call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
   const int64_t inner = by_element ? 1 : CountBetween(shape, depth, strided_rank);
   call.scalars = {{"IPIX", x.pixels()}, {"IC", x.c}, {"JPIX", indices.pixels()}, {"DEPTH", depth}, {"INNER", inner}};
   for (int d = 0; d < kMaxKernelRank; ++d) {
@@ -90,9 +86,7 @@ Status LowerOneHot(const Node& node, PlanBuilder& builder) {
   const auto& one_hot = std::get<OneHot>(node.op);
   const OneHotSplit split = SplitOneHot(one_hot, builder.DescOf(node.inputs[0]).shape);
   const Bhwc indices = builder.ShapeOf(node.inputs[0]);
-  KernelCall call;
-  call.kernel = "one_hot";
-  call.tensors = TensorsOf<kernels::OneHot>({{"indices", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::OneHot>({{"indices", builder.Tensor(node.inputs[0])},
                                              {"on_value", builder.Tensor(node.inputs[1])},
                                              {"off_value", builder.Tensor(node.inputs[2])},
                                              {"y", builder.Tensor(node.outputs[0])}});
@@ -116,9 +110,7 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   const int last = shape.rank() - 1;
   HEARTH_TRY(builder.Call(node, TexelCopyCall(builder, node.inputs[0], node.outputs[0])));
   const Operand y = builder.Tensor(node.outputs[0]);
-  KernelCall call;
-  call.kernel = "dynamic_update_slice";
-  call.tensors = TensorsOf<kernels::DynamicUpdateSlice>(
+  KernelCall call = CallOf<kernels::DynamicUpdateSlice>(
       {{"update", builder.Tensor(node.inputs[1])}, {"start", builder.Tensor(node.inputs[2])}, {"before", y}, {"y", y}});
   call.buffer_reads = {"before"};
   call.defines = {{"WHOLE_TEXELS", update.c == out.c ? "1" : "0"}};

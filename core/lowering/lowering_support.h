@@ -31,6 +31,12 @@ void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call
 // pixels.
 void UseWholeLines(const DeviceInfo& device, KernelCall& call);
 
+// A call of a kernel that makes the node's first output y of its first input x.
+template <typename Kernel>
+KernelCall UnaryCallOf(PlanBuilder& builder, const Node& node) {
+  return CallOf<Kernel>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
+}
+
 // A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed
 // bias has vectors of 4 only.
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);

@@ -32,12 +32,9 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const DeviceInfo& device = builder.device();
   const bool is_alone = shape.pixels() == 1 && Applies(Rule::kOneItemRuns, device);
-  KernelCall call;
-  call.kernel = "softmax";
+  KernelCall call = UnaryCallOf<kernels::Softmax>(builder, node);
   const bool halves = RealStorage(builder.options().precision, device) == StorageType::kFloat16;
   call.defines = {{"LOG", logarithm ? "1" : "0"}, {"FLOOR", halves ? "1" : "0"}, {"NEGATED", beta < 0.0f ? "1" : "0"}};
-  call.tensors =
-      TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   UseLanesOfPixels(shape, shape.pixels(), builder.Choose(node).lanes, is_alone ? 1 : OneLaneGroup(device), call);
   call.scalars.push_back({"BETA", std::abs(beta)});
   return builder.Call(node, call);
@@ -103,14 +100,12 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<MeanVarianceNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const KernelChoice choice = builder.Choose(node);
-  KernelCall call;
-  call.kernel = "normalize_channels";
-  call.stores_each_texel_once = true;
-  call.defines = {{"CENTERED", norm.root_mean_square ? "0" : "1"}, {"EACH", std::to_string(choice.rows)}};
-  call.tensors = TensorsOf<kernels::NormalizeChannels>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::NormalizeChannels>({{"x", builder.Tensor(node.inputs[0])},
                                                         {"scale", PerChannelOperand(builder, node, 1)},
                                                         {"offset", PerChannelOperand(builder, node, 2)},
                                                         {"y", builder.Tensor(node.outputs[0])}});
+  call.stores_each_texel_once = true;
+  call.defines = {{"CENTERED", norm.root_mean_square ? "0" : "1"}, {"EACH", std::to_string(choice.rows)}};
   UseLanesOfPixels(shape, Tiles(shape.pixels(), choice.rows), choice.lanes, OneLaneGroup(builder.device()), call);
   call.scalars.insert(call.scalars.end(), {{"EPSILON", norm.epsilon}, {"UNIT", UnitOf(node)}});
   call.epilogue = ActivationEpilogue(norm.activation);
@@ -149,14 +144,12 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
   const ValueId moments = builder.Scratch(desc);
   HEARTH_TRY(builder.Call(node, MomentsCall(node, builder, runs, moments)));
   const int64_t columns = std::min(Tiles(runs.length, kPixelsEach), kMostColumns);
-  KernelCall call;
-  call.kernel = "normalize_pixels";
-  call.stores_each_texel_once = true;
-  call.local_size = {OneLaneGroup(builder.device()), 1, 1};
-  call.tensors = TensorsOf<kernels::NormalizePixels>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::NormalizePixels>({{"x", builder.Tensor(node.inputs[0])},
                                                       {"moments", builder.Tensor(moments)},
                                                       {"offset", PerChannelOperand(builder, node, 2)},
                                                       {"y", builder.Tensor(node.outputs[0])}});
+  call.stores_each_texel_once = true;
+  call.local_size = {OneLaneGroup(builder.device()), 1, 1};
   call.scalars = {{"RUNS", runs.count}, {"LENGTH", runs.length}, {"COLUMNS", columns}};
   call.epilogue = ActivationEpilogue(std::get<MeanVarianceNormalization>(node.op).activation);
   call.work_items = {columns, 1, shape.slices() * runs.count};
@@ -168,10 +161,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const DeviceInfo& device = builder.device();
-  KernelCall call;
-  call.kernel = "l2_normalization";
-  call.tensors = TensorsOf<kernels::L2Normalization>(
-      {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = UnaryCallOf<kernels::L2Normalization>(builder, node);
   UseLanesOfPixels(shape, shape.pixels(), ChannelLanes(device, shape.slices()), OneLaneGroup(device), call);
   call.epilogue = ActivationEpilogue(std::get<L2Normalization>(node.op).activation);
   return builder.Call(node, call);
@@ -186,10 +176,7 @@ int64_t LocalResponseIterations(const Graph& graph, const Node& node) {
 Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  KernelCall call;
-  call.kernel = "local_response_normalization";
-  call.tensors = TensorsOf<kernels::LocalResponseNormalization>(
-      {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = UnaryCallOf<kernels::LocalResponseNormalization>(builder, node);
   call.scalars = {{"PIXELS", shape.pixels()}, {"C", shape.c},        {"RADIUS", ReachOf(node, shape)},
                   {"BIAS", norm.bias},        {"ALPHA", norm.alpha}, {"BETA", norm.beta}};
   UseLines(shape.pixels(), shape.slices(), call);

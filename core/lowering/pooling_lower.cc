@@ -34,12 +34,9 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w);
-  KernelCall call;
-  call.kernel = "pool";
+  KernelCall call = UnaryCallOf<kernels::Pool>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"MAX", pool.kind == PoolKind::kMax ? "1" : "0"}, {"L2", pool.kind == PoolKind::kL2 ? "1" : "0"}};
-  call.tensors =
-      TensorsOf<kernels::Pool>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
   AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w, padding);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
@@ -51,9 +48,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call;
-  call.kernel = "pool_argmax";
-  call.tensors = TensorsOf<kernels::PoolArgmax>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::PoolArgmax>({{"x", builder.Tensor(node.inputs[0])},
                                                  {"y", builder.Tensor(node.outputs[0])},
                                                  {"where", builder.Tensor(node.outputs[1])}});
   call.scalars = ImageScalars(in, out);
@@ -77,9 +72,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   const auto& unpool = std::get<MaxUnpool2D>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call;
-  call.kernel = "max_unpool";
-  call.tensors = TensorsOf<kernels::MaxUnpool>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::MaxUnpool>({{"x", builder.Tensor(node.inputs[0])},
                                                 {"where", builder.Tensor(node.inputs[1])},
                                                 {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
@@ -92,9 +85,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
 Status LowerResampler(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call;
-  call.kernel = "resampler";
-  call.tensors = TensorsOf<kernels::Resampler>({{"x", builder.Tensor(node.inputs[0])},
+  KernelCall call = CallOf<kernels::Resampler>({{"x", builder.Tensor(node.inputs[0])},
                                                 {"points", builder.Tensor(node.inputs[1])},
                                                 {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);

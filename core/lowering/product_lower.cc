@@ -76,17 +76,15 @@ KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShap
   const int32_t batches = shapes.batches[0] * shapes.batches[1] * shapes.batches[2];
   const int cols = shapes.n > 4 ? 2 : 1;
   const auto flag = [](bool set) { return set ? "1" : "0"; };
-  KernelCall call;
-  call.kernel = "matmul";
+  KernelCall call = CallOf<kernels::Matmul>({{"a", builder.Tensor(shapes.a.value)},
+                                             {"b", builder.Tensor(shapes.b.value)},
+                                             {"bias", BiasOperand(builder, bias, shapes.n, 4)},
+                                             {"y", builder.Tensor(shapes.y.value)}});
   call.stores_each_texel_once = true;
   call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},
                   {"ADJ_B", flag(shapes.adjoint_b)},
                   {"FLAT_A", flag(shapes.flat_a)},
                   {"COLS", std::to_string(cols)}};
-  call.tensors = TensorsOf<kernels::Matmul>({{"a", builder.Tensor(shapes.a.value)},
-                                             {"b", builder.Tensor(shapes.b.value)},
-                                             {"bias", BiasOperand(builder, bias, shapes.n, 4)},
-                                             {"y", builder.Tensor(shapes.y.value)}});
   call.scalars = {{"M", shapes.m},
                   {"N", shapes.n},
                   {"K", shapes.k},

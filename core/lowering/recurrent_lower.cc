@@ -55,9 +55,7 @@ Status CallRecurrentStep(PlanBuilder& builder, const Node& node, int32_t batch, 
   const int32_t rows = weights.shape[0], depth = weights.shape[1];
   const auto slices = static_cast<int32_t>(Tiles(rows, 4));
   const bool has_base = step.base.value != kNoValue;
-  KernelCall call;
-  call.kernel = "recurrent_step";
-  call.tensors = TensorsOf<kernels::RecurrentStep>(
+  KernelCall call = CallOf<kernels::RecurrentStep>(
       {{"base", has_base ? builder.Tensor(step.base.value) : BiasOperand(builder, step.bias, rows, 4)},
        {"w", builder.Packed(step.weights, {PackLayout::kMatrix, weights, 4, {rows, 1, 1, depth}})},
        {"h", builder.Tensor(step.h.value)},
@@ -98,9 +96,7 @@ Status CallInputProduct(PlanBuilder& builder, const Node& node, const InputProdu
 Status CallCopyLast(PlanBuilder& builder, const Node& node, const SequenceShape& sequence, ValueId from, ValueId to) {
   const StepTensor last = StepOf(from, sequence, sequence.steps - 1);
   const int32_t slices = builder.ShapeOf(to).slices();
-  KernelCall call;
-  call.kernel = "take_step";
-  call.tensors = TensorsOf<kernels::TakeStep>({{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}});
+  KernelCall call = CallOf<kernels::TakeStep>({{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}});
   call.scalars = {
       {"BATCH", sequence.batch}, {"N4", slices}, {"PIXELS", last.pixels}, {"FIRST", last.first}, {"STEP", last.step}};
   call.work_items = {slices, sequence.batch, 1};
@@ -176,13 +172,11 @@ class LstmLowering {
   Result<ValueId> CallPeephole(ValueId sums, ValueId cell, const PeepholeGates& gates) {
     const ValueId out = Float({sequence_.batch, rows_});
     const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
-    KernelCall call;
-    call.kernel = "lstm_peephole";
-    call.tensors =
-        TensorsOf<kernels::LstmPeephole>({{"gates", builder_.Tensor(sums)},
-                                          {"c", builder_.Tensor(cell)},
-                                          {"w", BiasOperand(builder_, node_.inputs[kLstmPeephole], rows_ - units_, 4)},
-                                          {"y", builder_.Tensor(out)}});
+    KernelCall call =
+        CallOf<kernels::LstmPeephole>({{"gates", builder_.Tensor(sums)},
+                                       {"c", builder_.Tensor(cell)},
+                                       {"w", BiasOperand(builder_, node_.inputs[kLstmPeephole], rows_ - units_, 4)},
+                                       {"y", builder_.Tensor(out)}});
     call.scalars = {{"BATCH", sequence_.batch},  {"UNITS", units_},      {"N4", slices},
                     {"FIRST_GATE", gates.first}, {"GATES", gates.count}, {"WEIGHT_FIRST", gates.weight_first}};
     call.work_items = {slices, sequence_.batch, 1};
@@ -194,13 +188,11 @@ class LstmLowering {
     if (!Has(kLstmNormalization)) return sums;
     const ValueId out = Float({sequence_.batch, rows_});
     const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
-    KernelCall call;
-    call.kernel = "lstm_normalize";
-    call.tensors = TensorsOf<kernels::LstmNormalize>(
-        {{"gates", builder_.Tensor(sums)},
-         {"factor", BiasOperand(builder_, node_.inputs[kLstmNormalization], rows_, 4)},
-         {"bias", BiasOperand(builder_, node_.inputs[kLstmBias], rows_, 4)},
-         {"y", builder_.Tensor(out)}});
+    KernelCall call =
+        CallOf<kernels::LstmNormalize>({{"gates", builder_.Tensor(sums)},
+                                        {"factor", BiasOperand(builder_, node_.inputs[kLstmNormalization], rows_, 4)},
+                                        {"bias", BiasOperand(builder_, node_.inputs[kLstmBias], rows_, 4)},
+                                        {"y", builder_.Tensor(out)}});
     call.scalars = {{"BATCH", sequence_.batch},
                     {"UNITS", units_},
                     {"CHANNELS", rows_},
@@ -213,14 +205,12 @@ class LstmLowering {
 
   Status CallCell(ValueId sums, ValueId cell, ValueId next_cell, const StepTensor& h) {
     const auto slices = static_cast<int32_t>(Tiles(units_, 4));
-    KernelCall call;
-    call.kernel = "lstm_cell";
-    call.defines = {{"CIFG", gates_ == 3 ? "1" : "0"},
-                    {"ACTIVATION", std::to_string(static_cast<int>(lstm_.activation))}};
-    call.tensors = TensorsOf<kernels::LstmCell>({{"gates", builder_.Tensor(sums)},
+    KernelCall call = CallOf<kernels::LstmCell>({{"gates", builder_.Tensor(sums)},
                                                  {"c_before", builder_.Tensor(cell)},
                                                  {"h", builder_.Tensor(h.value)},
                                                  {"c", builder_.Tensor(next_cell)}});
+    call.defines = {{"CIFG", gates_ == 3 ? "1" : "0"},
+                    {"ACTIVATION", std::to_string(static_cast<int>(lstm_.activation))}};
     call.scalars = {{"BATCH", sequence_.batch},
                     {"UNITS", units_},
                     {"N4", slices},
@@ -306,9 +296,7 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
 
   const int32_t channels = filters * memory;
   const auto state_slices = static_cast<int32_t>(Tiles(channels, 4));
-  KernelCall shift;
-  shift.kernel = "svdf_shift";
-  shift.tensors = TensorsOf<kernels::SvdfShift>({{"state", builder.Tensor(node.inputs[1])},
+  KernelCall shift = CallOf<kernels::SvdfShift>({{"state", builder.Tensor(node.inputs[1])},
                                                  {"feature", builder.Tensor(features)},
                                                  {"y", builder.Tensor(node.outputs[1])}});
   shift.scalars = {{"BATCH", batch}, {"CHANNELS", channels}, {"N4", state_slices}, {"MEMORY", memory}};
@@ -316,9 +304,7 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
   HEARTH_TRY(builder.Call(node, shift));
 
   const auto slices = static_cast<int32_t>(Tiles(outputs, 4));
-  KernelCall sum;
-  sum.kernel = "svdf_sum";
-  sum.tensors = TensorsOf<kernels::SvdfSum>(
+  KernelCall sum = CallOf<kernels::SvdfSum>(
       {{"state", builder.Tensor(node.outputs[1])},
        {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
        {"bias", BiasOperand(builder, node.inputs.size() > 4 ? node.inputs[4] : kNoValue, outputs, 4)},

@@ -140,14 +140,11 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const auto& [kept, reduced] = reduction.pixels;
   const int32_t lanes = FittingLanes(builder.device(), reduction.lanes, ReduceBytesOfItem());
 
-  KernelCall call;
-  call.kernel = kReduceKernel;
+  KernelCall call = UnaryCallOf<kernels::Reduce>(builder, node);
   call.defines = {{"KIND", KindDefine(reduce.kind, !IsReal(desc))},
                   {"CHANNELS", reduction.over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},
                   {"LANES", std::to_string(lanes)}};
-  call.tensors =
-      TensorsOf<kernels::Reduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t count = desc.shape.element_count() / (out.pixels() * out.c);
   call.scalars = {
       {"OPIX", out.pixels()},     {"OC", out.c},

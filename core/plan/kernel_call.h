@@ -87,6 +87,15 @@ std::vector<NamedOperand> TensorsOf(const OperandOf<Kernel> (&tensors)[kCount]) 
   return named;
 }
 
+// A call of that kernel with these tensors.
+template <typename Kernel, size_t kCount>
+KernelCall CallOf(const OperandOf<Kernel> (&tensors)[kCount]) {
+  KernelCall call;
+  call.kernel = Kernel::kName.data();
+  call.tensors = TensorsOf<Kernel>(tensors);
+  return call;
+}
+
 // A call of map.kernel that writes all texels of `out`; the caller adds its tensors.
 KernelCall MapCall(const Bhwc& out);
 
