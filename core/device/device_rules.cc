@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 
@@ -185,13 +186,7 @@ constexpr DeviceRule kRules[] = {
      HasMatrices, Never},
 };
 
-constexpr bool RowsFollowTheEnumeration() {
-  for (size_t k = 0; k < std::size(kRules); ++k) {
-    if (static_cast<size_t>(kRules[k].rule) != k) return false;
-  }
-  return std::size(kRules) <= 32;  // ForcedRules has one bit for each
-}
-static_assert(RowsFollowTheEnumeration());
+static_assert(AreInOrder(kRules, &DeviceRule::rule) && std::size(kRules) <= 32);  // ForcedRules has one bit for each
 
 uint32_t BitOf(Rule rule) {
   return uint32_t{1} << static_cast<int>(rule);

@@ -46,13 +46,8 @@ constexpr FormRow kForms[] = {
     {StatementForm::kRoundToGrid, "v = vround_away(vsaturate(v * $1, splat4($2), splat4($3))) * $0;", 4},
 };
 
-constexpr bool RowsFollowForms() {
-  for (size_t k = 0; k < std::size(kForms); ++k) {
-    if (static_cast<size_t>(kForms[k].form) != k) return false;
-  }
-  return std::size(kForms) == static_cast<size_t>(StatementForm::kRoundToGrid) + 1;
-}
-static_assert(RowsFollowForms());
+static_assert(AreInOrder(kForms, &FormRow::form) &&
+              std::size(kForms) == static_cast<size_t>(StatementForm::kRoundToGrid) + 1);
 
 std::string LoadOf(const EpilogueStatement& statement) {
   const std::string& name = statement.arguments[0];

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <variant>
 
+#include "core/base/contains.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/node_inference.h"
@@ -158,13 +159,7 @@ constexpr OpDef kOps[] = {
                      kTakesStoredConstants | kCostly),
 };
 
-constexpr bool RowsFollowTheVariant() {
-  for (size_t k = 0; k < std::size(kOps); ++k) {
-    if (kOps[k].index != k) return false;
-  }
-  return std::size(kOps) == std::variant_size_v<OpVariant>;
-}
-static_assert(RowsFollowTheVariant());
+static_assert(AreInOrder(kOps, &OpDef::index) && std::size(kOps) == std::variant_size_v<OpVariant>);
 
 }  // namespace
 

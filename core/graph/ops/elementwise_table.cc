@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/base/contains.h"
 #include "core/base/numbers.h"
 
 namespace hearth {
@@ -164,15 +165,9 @@ constexpr BinaryRow kBinaryRows[] = {
      "splat_int4(type_bits - 1)))"},
 };
 
-template <typename Row, size_t N>
-constexpr bool RowsFollowKinds(const Row (&rows)[N]) {
-  for (size_t i = 0; i < N; ++i) {
-    if (static_cast<size_t>(rows[i].kind) != i) return false;
-  }
-  return true;
-}
-static_assert(RowsFollowKinds(kUnaryRows) && std::size(kUnaryRows) == static_cast<size_t>(UnaryKind::kCopy) + 1);
-static_assert(RowsFollowKinds(kBinaryRows) &&
+static_assert(AreInOrder(kUnaryRows, &UnaryRow::kind) &&
+              std::size(kUnaryRows) == static_cast<size_t>(UnaryKind::kCopy) + 1);
+static_assert(AreInOrder(kBinaryRows, &BinaryRow::kind) &&
               std::size(kBinaryRows) == static_cast<size_t>(BinaryKind::kRightShift) + 1);
 
 }  // namespace
