@@ -13,13 +13,6 @@
 namespace hearth {
 namespace {
 
-Status CheckNormalized(const NodeInference& inference) {
-  HEARTH_TRY(inference.CheckReal(0));
-  if (inference.shape(0).rank() < 1) return inference.Malformed("the input is a scalar, needs at least rank 1");
-  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
-  return inference.SetOutput(0, inference.shape(0));
-}
-
 // Calls `visit(in, out)` for each row of the last dimension.
 template <typename Visit>
 void ForEachRow(ReferenceInputs inputs, ReferenceOutputs outputs, Visit visit) {
@@ -73,8 +66,11 @@ Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channel
 
 }  // namespace
 
-Status InferL2Normalization(const NodeInference& inference) {
-  return CheckNormalized(inference);
+Status InferNormalized(const NodeInference& inference) {
+  HEARTH_TRY(inference.CheckReal(0));
+  if (inference.shape(0).rank() < 1) return inference.Malformed("the input is a scalar, needs at least rank 1");
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, inference.shape(0));
 }
 
 void ReferenceL2Normalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -96,7 +92,7 @@ Status InferLocalResponseNormalization(const NodeInference& inference) {
     return inference.Malformed("bias {}, alpha {} and beta {} must be finite numbers", norm.bias, norm.alpha,
                                norm.beta);
   }
-  return CheckNormalized(inference);
+  return InferNormalized(inference);
 }
 
 void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -115,7 +111,7 @@ void ReferenceLocalResponseNormalization(const Node& node, ReferenceInputs input
 Status InferSoftmax(const NodeInference& inference) {
   const float beta = inference.op<Softmax>().beta;
   if (!std::isfinite(beta)) return inference.Malformed("beta {} is not a number", beta);
-  return CheckNormalized(inference);
+  return InferNormalized(inference);
 }
 
 void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
@@ -128,10 +124,6 @@ void ReferenceSoftmax(const Node& node, ReferenceInputs inputs, ReferenceOutputs
     for (size_t i = 0; i < in.size(); ++i) sum += out[i] = std::exp((in[i] - extreme) * beta);
     for (double& number : out) number /= sum;
   });
-}
-
-Status InferLogSoftmax(const NodeInference& inference) {
-  return CheckNormalized(inference);
 }
 
 void ReferenceLogSoftmax(const Node& /*node*/, ReferenceInputs inputs, ReferenceOutputs outputs) {

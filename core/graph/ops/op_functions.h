@@ -71,8 +71,8 @@ ReferenceFunction ReferenceTranspose, ReferenceSlice, ReferenceTile, ReferenceBr
 // normalization: of a pixel's channels (L2), over neighbouring channels (local response), layer and instance
 // normalization (mean 0 and variance 1 over some dimensions, then scale and offset per channel; normalization.h);
 // softmax over the last dimension, and its logarithm.
-InferFunction InferL2Normalization, InferLocalResponseNormalization, InferMeanVarianceNormalization;
-InferFunction InferSoftmax, InferLogSoftmax;
+InferFunction InferLocalResponseNormalization, InferMeanVarianceNormalization, InferSoftmax;
+InferFunction InferNormalized;  // of a node that normalizes over the last dimension
 ReferenceFunction ReferenceL2Normalization, ReferenceLocalResponseNormalization, ReferenceMeanVarianceNormalization;
 ReferenceFunction ReferenceSoftmax, ReferenceLogSoftmax;
 
