@@ -58,7 +58,33 @@ constexpr DeviceProfile Gpu(DeviceProfile row) {
   return row;
 }
 
-// The same, and what NVIDIA's rows share.
+// The same for GPUs that share memory with the processor.
+constexpr DeviceProfile IntegratedGpu(DeviceProfile row) {
+  row.type = DeviceType::kIntegratedGpu;
+  row.fp16_arithmetic = row.unified_memory = true;
+  return Gpu(row);
+}
+
+// What AMD's rows share.
+constexpr DeviceProfile AmdGpu(DeviceProfile row) {
+  row.type = DeviceType::kDiscreteGpu;
+  ProfileLimits& limits = row.limits;
+  FillIn(limits.max_local_size, std::array<uint32_t, 3>{1024, 1024, 1024});
+  FillIn(limits.max_buffer_bytes, 2 * kGiB);
+  FillIn(limits.max_binding_bytes, 4 * kGiB - 1);
+  FillIn(limits.max_texel_elements, uint64_t{134217728});
+  FillIn(limits.buffer_offset_alignment, 16u);
+  row.in_opencl.max_local_invocations = 256;
+  row.in_vulkan.max_texel_elements = 4 * kGiB - 1;
+  row.in_vulkan.max_storage_buffers = 8388606;
+  row.subgroup_size = 64;
+  row.vulkan_tells_units = row.int64 = true;
+  row.vulkan_memory = kAmdMemory;
+  row.flush_atom_bytes = 128;
+  return Gpu(row);
+}
+
+// What NVIDIA's rows share.
 constexpr DeviceProfile NvidiaGpu(DeviceProfile row) {
   row.type = DeviceType::kDiscreteGpu;
   ProfileLimits& limits = row.limits;
@@ -82,45 +108,41 @@ constexpr DeviceProfile NvidiaGpu(DeviceProfile row) {
 }
 
 constexpr DeviceProfile kProfiles[] = {
-    Gpu({.name = "adreno640",
+    IntegratedGpu(
+        {.name = "adreno640",
          .title = "Qualcomm Adreno 640",
          .source = "Unity device simulator: Pixel 4, OnePlus 7 Pro, Galaxy S10e, drivers 512.355 to 512.408 "
                    "(groups, storage buffers); OpenCL as BOINC issue 3613 and Adreno 750 in clinfo issue 92; memory "
                    "types as Adreno 620 in termux-packages 7165; not confirmed: texels, bindings and scalars of "
                    "Vulkan and OpenGL ES, subgroup",
-         .type = DeviceType::kIntegratedGpu,
          .limits = {.max_local_size = {1024, 1024, 64}, .max_storage_buffers = 24},
          .in_opencl = {.max_texel_elements = 134217728},
          .in_vulkan = {.max_storage_buffers = 72},
          .compute_units = 2,
          .renderer = "Adreno (TM) 640",
          .subgroup_size = 64,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
          .vulkan_memory = kAdrenoMemory,
          .flush_atom_bytes = 64}),
-    Gpu({.name = "adreno730",
-         .title = "Qualcomm Adreno 730",
-         .source = "no report of its own: groups and alignments as a Galaxy S22 or S23 Ultra (vulkaninfo in tur "
-                   "issue 530), subgroup, local memory and float16 as Adreno 732 (llama.cpp issue 12139), the rest "
-                   "as adreno640; not confirmed: storage buffers, texels, bindings, scalars, int64",
-         .type = DeviceType::kIntegratedGpu,
-         .limits = {.max_local_size = {1024, 1024, 64}, .max_storage_buffers = 24, .max_scalar_bytes = 256},
-         .in_opencl = {.max_texel_elements = 134217728},
-         .compute_units = 4,
-         .renderer = "Adreno (TM) 730",
-         .subgroup_size = 64,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
-         .vulkan_memory = kAdrenoMemory,
-         .flush_atom_bytes = 64}),
-    Gpu({.name = "mali-g52",
+    IntegratedGpu({.name = "adreno730",
+                   .title = "Qualcomm Adreno 730",
+                   .source =
+                       "no report of its own: groups and alignments as a Galaxy S22 or S23 Ultra (vulkaninfo in tur "
+                       "issue 530), subgroup, local memory and float16 as Adreno 732 (llama.cpp issue 12139), the rest "
+                       "as adreno640; not confirmed: storage buffers, texels, bindings, scalars, int64",
+                   .limits = {.max_local_size = {1024, 1024, 64}, .max_storage_buffers = 24, .max_scalar_bytes = 256},
+                   .in_opencl = {.max_texel_elements = 134217728},
+                   .compute_units = 4,
+                   .renderer = "Adreno (TM) 730",
+                   .subgroup_size = 64,
+                   .int64 = true,
+                   .vulkan_memory = kAdrenoMemory,
+                   .flush_atom_bytes = 64}),
+    IntegratedGpu(
+        {.name = "mali-g52",
          .title = "Arm Mali-G52",
          .source = "clinfo in CLBlast issue 375 (groups, units, subgroup); Vulkan and OpenGL ES: groups and storage "
                    "buffers as Mali-G76, drivers r16 to r26 (Unity device simulator: Galaxy S10+, Note10, P40 Pro); "
                    "not confirmed: texels, bindings, scalars, the second memory type",
-         .type = DeviceType::kIntegratedGpu,
          .limits = {.max_local_size = {384, 384, 384}, .max_local_invocations = 384, .max_storage_buffers = 35},
          .in_gles = {.max_local_size = {128, 128, 128}, .max_local_invocations = 128, .max_storage_buffers = 24},
          .compute_units = 2,
@@ -128,17 +150,15 @@ constexpr DeviceProfile kProfiles[] = {
          .renderer = "Mali-G52",
          .subgroup_size = 8,
          .int64 = true,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
          .vulkan_memory = kMaliMemory,
          .flush_atom_bytes = 64}),
-    Gpu({.name = "mali-g78",
+    IntegratedGpu(
+        {.name = "mali-g78",
          .title = "Arm Mali-G78",
          .source = "groups and storage buffers as Mali-G77, driver r26 (Unity device simulator: Galaxy Note20 "
                    "Ultra); no memory is coherent and cached at once on a Pixel 6 Pro (filament 7084, llama.cpp "
                    "issue 5319); subgroup as Mali-G720 (llama.cpp 27163); not confirmed: texels, bindings, scalars, "
                    "the second memory type",
-         .type = DeviceType::kIntegratedGpu,
          .limits = {.max_local_size = {512, 512, 512}, .max_local_invocations = 512, .max_storage_buffers = 35},
          .in_gles = {.max_local_size = {128, 128, 128}, .max_local_invocations = 128, .max_storage_buffers = 24},
          .in_vulkan = {.max_storage_buffers = 500000},
@@ -147,15 +167,13 @@ constexpr DeviceProfile kProfiles[] = {
          .renderer = "Mali-G78",
          .subgroup_size = 16,
          .int64 = true,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
          .vulkan_memory = kMaliMemory,
          .flush_atom_bytes = 64}),
-    Gpu({.name = "powervr-ge8320",
+    IntegratedGpu(
+        {.name = "powervr-ge8320",
          .title = "Imagination PowerVR Rogue GE8320",
          .source = "Vulkan: driver 1.386.1368 (azhirnov/as-en, feature set of PowerVR), memory types and alignments "
                    "as Mesa's driver; no report found of OpenGL ES, of OpenCL and of the largest buffer",
-         .type = DeviceType::kIntegratedGpu,
          .limits = {.max_local_size = {512, 512, 64},
                     .max_local_invocations = 512,
                     .local_memory_bytes = 16384,
@@ -166,77 +184,48 @@ constexpr DeviceProfile kProfiles[] = {
          .renderer = "PowerVR Rogue GE8320",
          .subgroup_size = 1,
          .int64 = true,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
          .vulkan_memory = kPowerVrMemory}),
-    Gpu({.name = "intel-uhd620",
-         .title = "Intel UHD Graphics 620",
-         .source = "Vulkan-Profiles: Windows driver 404.2125, Mesa 23.1.7; OpenCL as its generation "
-                   "(compute-runtime issues 207, 428, john issue 3238); OpenGL ES: bindings and storage buffers as "
-                   "xemu issue 84; memory types: Mesa",
-         .type = DeviceType::kIntegratedGpu,
-         .limits = {.max_local_size = {1024, 1024, 64},
-                    .max_buffer_bytes = 2 * kGiB,
-                    .max_binding_bytes = kGiB - 4,
-                    .max_texel_elements = 134217728,
-                    .max_storage_buffers = 16},
-         .in_opencl = {.max_local_size = {256, 256, 256},
-                       .max_local_invocations = 256,
-                       .local_memory_bytes = 65536,
-                       .max_buffer_bytes = 4294959104,
-                       .max_texel_elements = 268434944},
-         .in_gles = {.max_binding_bytes = 128 * kMiB},
-         .in_vulkan = {.max_buffer_bytes = 4 * kGiB, .max_storage_buffers = 200},
-         .compute_units = 24,
-         .renderer = "Mesa Intel(R) UHD Graphics 620 (KBL GT2)",
-         .subgroup_size = 32,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .unified_memory = true,
-         .vulkan_memory = kIntelMemory,
-         .flush_atom_bytes = 64}),
-    Gpu({.name = "polaris10",
-         .title = "AMD Radeon RX 580 (Polaris)",
-         .source = "Vulkan-Profiles: RX 580, AMD driver 2.0.258, RADV 23.1.7; OpenCL: RX 580 in Cekirdekler issue "
-                   "51, RX 570 in EN605.617 pull request 16; OpenGL ES: storage buffers as RadeonSI in pathfinder "
-                   "issue 373; memory types: RADV",
-         .type = DeviceType::kDiscreteGpu,
-         .limits = {.max_local_size = {1024, 1024, 1024},
-                    .max_buffer_bytes = 2 * kGiB,
-                    .max_binding_bytes = 4 * kGiB - 1,
-                    .max_texel_elements = 134217728,
-                    .buffer_offset_alignment = 16,
-                    .max_storage_buffers = 8},
-         .in_opencl = {.max_local_size = {256, 256, 256}, .max_local_invocations = 256},
-         .in_vulkan = {.max_texel_elements = 4 * kGiB - 1, .max_storage_buffers = 8388606},
-         .compute_units = 36,
-         .vulkan_tells_units = true,
-         .renderer = "AMD Radeon RX 580 Series (polaris10, LLVM 15.0.7, DRM 3.54, 6.5.0)",
-         .subgroup_size = 64,
-         .int64 = true,
-         .vulkan_memory = kAmdMemory,
-         .flush_atom_bytes = 128}),
-    Gpu({.name = "navi21",
-         .title = "AMD Radeon RX 6800 (Navi 21)",
-         .source = "Vulkan-Profiles: RX 6800 XT, AMD drivers 2.0.233 and 2.0.283, RX 6900 XT, RADV 22.2.99; OpenCL: "
-                   "groups as Navi 10 in dlprimitives issue 3; memory types: RADV; no report found of OpenGL ES",
-         .type = DeviceType::kDiscreteGpu,
-         .limits = {.max_local_size = {1024, 1024, 1024},
-                    .max_buffer_bytes = 2 * kGiB,
-                    .max_binding_bytes = 4 * kGiB - 1,
-                    .max_texel_elements = 134217728,
-                    .buffer_offset_alignment = 16,
-                    .max_storage_buffers = 16},
-         .in_opencl = {.max_local_invocations = 256},
-         .in_vulkan = {.max_texel_elements = 4 * kGiB - 1, .max_storage_buffers = 8388606},
-         .compute_units = 60,
-         .vulkan_tells_units = true,
-         .renderer = "AMD Radeon RX 6800 (navi21, LLVM 15.0.7, DRM 3.54, 6.5.0)",
-         .subgroup_size = 64,
-         .int64 = true,
-         .fp16_arithmetic = true,
-         .vulkan_memory = kAmdMemory,
-         .flush_atom_bytes = 128}),
+    IntegratedGpu({.name = "intel-uhd620",
+                   .title = "Intel UHD Graphics 620",
+                   .source =
+                       "Vulkan-Profiles: Windows driver 404.2125, Mesa 23.1.7; OpenCL as its generation "
+                       "(compute-runtime issues 207, 428, john issue 3238); OpenGL ES: bindings and storage buffers as "
+                       "xemu issue 84; memory types: Mesa",
+                   .limits = {.max_local_size = {1024, 1024, 64},
+                              .max_buffer_bytes = 2 * kGiB,
+                              .max_binding_bytes = kGiB - 4,
+                              .max_texel_elements = 134217728,
+                              .max_storage_buffers = 16},
+                   .in_opencl = {.max_local_size = {256, 256, 256},
+                                 .max_local_invocations = 256,
+                                 .local_memory_bytes = 65536,
+                                 .max_buffer_bytes = 4294959104,
+                                 .max_texel_elements = 268434944},
+                   .in_gles = {.max_binding_bytes = 128 * kMiB},
+                   .in_vulkan = {.max_buffer_bytes = 4 * kGiB, .max_storage_buffers = 200},
+                   .compute_units = 24,
+                   .renderer = "Mesa Intel(R) UHD Graphics 620 (KBL GT2)",
+                   .subgroup_size = 32,
+                   .int64 = true,
+                   .vulkan_memory = kIntelMemory,
+                   .flush_atom_bytes = 64}),
+    AmdGpu({.name = "polaris10",
+            .title = "AMD Radeon RX 580 (Polaris)",
+            .source = "Vulkan-Profiles: RX 580, AMD driver 2.0.258, RADV 23.1.7; OpenCL: RX 580 in Cekirdekler issue "
+                      "51, RX 570 in EN605.617 pull request 16; OpenGL ES: storage buffers as RadeonSI in pathfinder "
+                      "issue 373; memory types: RADV",
+            .limits = {.max_storage_buffers = 8},
+            .in_opencl = {.max_local_size = {256, 256, 256}},
+            .compute_units = 36,
+            .renderer = "AMD Radeon RX 580 Series (polaris10, LLVM 15.0.7, DRM 3.54, 6.5.0)"}),
+    AmdGpu({.name = "navi21",
+            .title = "AMD Radeon RX 6800 (Navi 21)",
+            .source = "Vulkan-Profiles: RX 6800 XT, AMD drivers 2.0.233 and 2.0.283, RX 6900 XT, RADV 22.2.99; OpenCL: "
+                      "groups as Navi 10 in dlprimitives issue 3; memory types: RADV; no report found of OpenGL ES",
+            .limits = {.max_storage_buffers = 16},
+            .compute_units = 60,
+            .renderer = "AMD Radeon RX 6800 (navi21, LLVM 15.0.7, DRM 3.54, 6.5.0)",
+            .fp16_arithmetic = true}),
     NvidiaGpu(
         {.name = "turing",
          .title = "NVIDIA GeForce RTX 2060 (Turing)",
