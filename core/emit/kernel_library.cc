@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/emit/helpers.h"
 
 namespace hearth {
 
@@ -101,8 +102,7 @@ Result<KernelSource> LoadKernel(std::string_view name) {
 }
 
 Status SetDefine(KernelSource& source, std::string_view name, std::string_view value) {
-  const auto define =
-      std::find_if(source.defines.begin(), source.defines.end(), [&](const Define& d) { return d.name == name; });
+  const auto define = std::ranges::find(source.defines, name, &Define::name);
   if (define == source.defines.end())
     return Error(StatusCode::kInternal, "kernel {} has no define {}", source.name, name);
   define->value = std::string(value);
@@ -117,9 +117,8 @@ constexpr size_t kMostTensors = 32, kMostScalars = 128, kMostNameSize = 40;
 constexpr uint32_t kMostInvocations = 4096, kMostSharedTexels = 1 << 16;
 
 bool IsIdentifier(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && name.size() <= kMostNameSize && is_letter(name[0]) &&
-         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  return !name.empty() && name.size() <= kMostNameSize && !(name[0] >= '0' && name[0] <= '9') &&
+         std::ranges::all_of(name, IsOfIdentifier);
 }
 
 // Whether lowering can set this path. Textures and their formats occur only in memory that a caller lends.
