@@ -96,10 +96,7 @@ Status ParseShard(const std::string& text, Selection& selection) {
 
 std::vector<std::string> ListedLines(std::string_view text) {
   std::vector<std::string> lines;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (std::string_view line : PartsOf(text, '\n')) {
     const size_t remark = line.starts_with('#') ? 0 : line.find(" #");
     line = Trimmed(line.substr(0, remark));
     if (!line.empty()) lines.emplace_back(line);
