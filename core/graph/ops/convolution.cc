@@ -10,23 +10,6 @@
 namespace hearth {
 namespace {
 
-Status CheckImageAndFilter(const NodeInference& inference) {
-  for (size_t i : {0, 1}) {
-    HEARTH_TRY(inference.CheckRank(i, 4));
-    HEARTH_TRY(inference.CheckReal(i));
-  }
-  return Status::Ok();
-}
-
-struct ImageView {  // [b,h,w,c] over a reference tensor
-  explicit ImageView(const ReferenceTensor& tensor)
-      : data(tensor.values.data()), h(tensor.shape[1]), w(tensor.shape[2]), c(tensor.shape[3]) {}
-  const double* at(int64_t b, int64_t y, int64_t x) const { return data + ((b * h + y) * w + x) * c; }
-
-  const double* data;
-  int64_t h, w, c;
-};
-
 // [O,kh,kw,I] -> [groups][kh][kw][I][O/groups], so that the innermost loop runs over outputs.
 std::vector<double> OutputsInnermost(const ReferenceTensor& filter, int64_t groups) {
   const int64_t group_out = filter.shape[0] / groups;
@@ -54,26 +37,19 @@ void StartFromBias(const ReferenceTensor* bias, std::span<double> pixel) {
 template <typename Add>
 void ForEachTap(const Window2D& window, int32_t kernel_h, int32_t kernel_w, const ReferenceTensor& in,
                 const ReferenceTensor* bias, ReferenceTensor& out, Add add) {
-  const ImageView image(in);
-  const Padding2D padding = ResolvePadding(window, in.shape[1], in.shape[2], kernel_h, kernel_w);
   const int64_t channels = out.shape[3];
-  double* pixel = out.values.data();
-  for (int32_t b = 0; b < out.shape[0]; ++b) {
-    for (int32_t y = 0; y < out.shape[1]; ++y) {
-      const TapRange rows = TapsInside(y, window.stride_h, padding.top, window.dilation_h, kernel_h, in.shape[1]);
-      for (int32_t x = 0; x < out.shape[2]; ++x, pixel += channels) {
-        const TapRange columns = TapsInside(x, window.stride_w, padding.left, window.dilation_w, kernel_w, in.shape[2]);
-        StartFromBias(bias, {pixel, static_cast<size_t>(channels)});
-        for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
-          const int64_t in_y = rows.origin + int64_t{ky} * window.dilation_h;
-          for (int32_t kx = columns.begin; kx < columns.end; ++kx) {
-            const int64_t in_x = columns.origin + int64_t{kx} * window.dilation_w;
-            add(pixel, image.at(b, in_y, in_x), int64_t{ky} * kernel_w + kx);
-          }
-        }
-      }
-    }
-  }
+  ForEachWindow(window, kernel_h, kernel_w, in.shape, out.shape,
+                [&](int64_t b, const TapRange& rows, const TapRange& columns, int64_t at) {
+                  double* pixel = out.values.data() + at * channels;
+                  StartFromBias(bias, {pixel, static_cast<size_t>(channels)});
+                  for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
+                    const int64_t in_y = rows.origin + int64_t{ky} * window.dilation_h;
+                    for (int32_t kx = columns.begin; kx < columns.end; ++kx) {
+                      const int64_t in_x = columns.origin + int64_t{kx} * window.dilation_w;
+                      add(pixel, PixelAt(in, b, in_y, in_x), int64_t{ky} * kernel_w + kx);
+                    }
+                  }
+                });
 }
 
 // sum[o] += sum over i of in[i] * weights[i][o]. Four inputs at a time: `sum` is read and written a quarter as often.
@@ -133,10 +109,6 @@ struct Phase {
   int64_t first, origin;
 };
 
-}  // namespace
-
-namespace {
-
 // Of an image and a filter of rank 4.
 Status InferImage(const NodeInference& inference, const Window2D& window) {
   const Shape& in = inference.shape(0);
@@ -159,7 +131,7 @@ bool HasEightBits(const TensorDesc& desc) {
 }  // namespace
 
 Status InferConv2D(const NodeInference& inference) {
-  HEARTH_TRY(CheckImageAndFilter(inference));
+  for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   if (inference.HasInput(2)) HEARTH_TRY(inference.CheckBias(2, inference.shape(1)[0]));
   return InferImage(inference, inference.op<Conv2D>().window);
 }
@@ -185,7 +157,7 @@ void ReferenceConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
 
 Status InferDepthwiseConv2D(const NodeInference& inference) {
   const auto& conv = inference.op<DepthwiseConv2D>();
-  HEARTH_TRY(CheckImageAndFilter(inference));
+  for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
   if (filter[0] != 1 || in[3] < 1 || filter[3] % in[3] != 0) {
@@ -258,7 +230,7 @@ void ReferenceConvInteger(const Node& node, ReferenceInputs inputs, ReferenceOut
 
 Status InferTransposeConv(const NodeInference& inference) {
   const auto& conv = inference.op<TransposeConv>();
-  HEARTH_TRY(CheckImageAndFilter(inference));
+  for (size_t i : {0, 1}) HEARTH_TRY(CheckImage(inference, i));
   HEARTH_TRY(CheckAttributes(inference, conv));
   const Shape &in = inference.shape(0), &filter = inference.shape(1);
   if (filter[3] != in[3]) {
@@ -297,8 +269,7 @@ void ReferenceTransposeConv(const Node& node, ReferenceInputs inputs, ReferenceO
           int64_t in_x = columns.origin;
           for (int64_t kx = columns.first; kx < filter.shape[2] && in_x >= 0; kx += conv.stride_w, --in_x) {
             if (in_x >= in.shape[2]) continue;
-            AddTap(&in.values[((b * in.shape[1] + in_y) * in.shape[2] + in_x) * in.shape[3]], filter,
-                   ky * filter.shape[2] + kx, pixel);
+            AddTap(PixelAt(in, b, in_y, in_x), filter, ky * filter.shape[2] + kx, pixel);
           }
         }
       }

@@ -18,15 +18,6 @@ int32_t BeforeFirst(int32_t size, int32_t kernel, int32_t stride) {
   return static_cast<int32_t>(std::clamp<int64_t>(missing / 2, 0, std::numeric_limits<int32_t>::max()));
 }
 
-const double* PixelAt(const ReferenceTensor& image, int64_t b, int64_t y, int64_t x) {
-  return &image.values[((b * image.shape[1] + y) * image.shape[2] + x) * image.shape[3]];
-}
-
-Status CheckImage(const NodeInference& inference, size_t i) {
-  HEARTH_TRY(inference.CheckRank(i, 4));
-  return inference.CheckReal(i);
-}
-
 // Finds the maxima of one window and their indices.
 void PoolWindow(const ReferenceTensor& in, int64_t b, const TapRange& rows, const TapRange& columns, int32_t kernel_w,
                 double* highest, double* place) {
@@ -99,34 +90,27 @@ Status InferPool2D(const NodeInference& inference) {
 
 void ReferencePool2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pool = std::get<Pool2D>(node.op);
-  const Window2D& window = pool.window;
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];
-  const Padding2D padding = ResolvePadding(window, in.shape[1], in.shape[2], pool.kernel_h, pool.kernel_w);
   const int64_t channels = in.shape[3];
   const bool is_max = pool.kind == PoolKind::kMax, squares = pool.kind == PoolKind::kL2;
-  double* pixel = out.values.data();
-  for (int64_t b = 0; b < out.shape[0]; ++b) {
-    for (int32_t y = 0; y < out.shape[1]; ++y) {
-      const TapRange rows = TapsInside(y, window.stride_h, padding.top, 1, pool.kernel_h, in.shape[1]);
-      for (int32_t x = 0; x < out.shape[2]; ++x, pixel += channels) {
-        const TapRange columns = TapsInside(x, window.stride_w, padding.left, 1, pool.kernel_w, in.shape[2]);
-        std::fill_n(pixel, channels, is_max ? std::numeric_limits<double>::lowest() : 0.0);
-        for (int64_t in_y = rows.origin + rows.begin; in_y < rows.origin + rows.end; ++in_y) {
-          for (int64_t in_x = columns.origin + columns.begin; in_x < columns.origin + columns.end; ++in_x) {
-            const double* element = &in.values[((b * in.shape[1] + in_y) * in.shape[2] + in_x) * channels];
-            for (int64_t c = 0; c < channels; ++c) {
-              pixel[c] =
-                  is_max ? LargerOf(pixel[c], element[c]) : pixel[c] + (squares ? element[c] * element[c] : element[c]);
-            }
-          }
+  const auto pool_window = [&](int64_t b, const TapRange& rows, const TapRange& columns, int64_t at) {
+    double* pixel = out.values.data() + at * channels;
+    std::fill_n(pixel, channels, is_max ? std::numeric_limits<double>::lowest() : 0.0);
+    for (int64_t in_y = rows.origin + rows.begin; in_y < rows.origin + rows.end; ++in_y) {
+      for (int64_t in_x = columns.origin + columns.begin; in_x < columns.origin + columns.end; ++in_x) {
+        const double* element = PixelAt(in, b, in_y, in_x);
+        for (int64_t c = 0; c < channels; ++c) {
+          pixel[c] =
+              is_max ? LargerOf(pixel[c], element[c]) : pixel[c] + (squares ? element[c] * element[c] : element[c]);
         }
-        if (is_max) continue;
-        const double count = static_cast<double>(rows.end - rows.begin) * (columns.end - columns.begin);
-        for (int64_t c = 0; c < channels; ++c) pixel[c] = squares ? std::sqrt(pixel[c] / count) : pixel[c] / count;
       }
     }
-  }
+    if (is_max) return;
+    const double count = static_cast<double>(rows.end - rows.begin) * (columns.end - columns.begin);
+    for (int64_t c = 0; c < channels; ++c) pixel[c] = squares ? std::sqrt(pixel[c] / count) : pixel[c] / count;
+  };
+  ForEachWindow(pool.window, pool.kernel_h, pool.kernel_w, in.shape, out.shape, pool_window);
   ApplyActivation(pool.activation, out.values);
 }
 
@@ -145,20 +129,12 @@ Status InferMaxPoolArgmax2D(const NodeInference& inference) {
 
 void ReferenceMaxPoolArgmax2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs outputs) {
   const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
-  const Window2D& window = pool.window;
   const ReferenceTensor& in = *inputs[0];
-  const Shape& out = outputs[0].shape;
-  const Padding2D padding = ResolvePadding(window, in.shape[1], in.shape[2], pool.kernel_h, pool.kernel_w);
-  int64_t at = 0;
-  for (int64_t b = 0; b < out[0]; ++b) {
-    for (int32_t y = 0; y < out[1]; ++y) {
-      const TapRange rows = TapsInside(y, window.stride_h, padding.top, 1, pool.kernel_h, in.shape[1]);
-      for (int32_t x = 0; x < out[2]; ++x, at += out[3]) {
-        const TapRange columns = TapsInside(x, window.stride_w, padding.left, 1, pool.kernel_w, in.shape[2]);
-        PoolWindow(in, b, rows, columns, pool.kernel_w, &outputs[0].values[at], &outputs[1].values[at]);
-      }
-    }
-  }
+  ForEachWindow(pool.window, pool.kernel_h, pool.kernel_w, in.shape, outputs[0].shape,
+                [&](int64_t b, const TapRange& rows, const TapRange& columns, int64_t at) {
+                  PoolWindow(in, b, rows, columns, pool.kernel_w, outputs[0].values.data() + at * in.shape[3],
+                             outputs[1].values.data() + at * in.shape[3]);
+                });
   ApplyActivation(pool.activation, outputs[0].values);
 }
 
@@ -271,9 +247,7 @@ void ReferenceResize(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   const int64_t channels = in.shape[3];
   double* pixel = out.values.data();
   for (int64_t b = 0; b < out.shape[0]; ++b) {
-    const auto at = [&](int64_t y, int64_t x) {
-      return &in.values[((b * in.shape[1] + y) * in.shape[2] + x) * channels];
-    };
+    const auto at = [&](int64_t y, int64_t x) { return PixelAt(in, b, y, x); };
     for (const Sample& row : rows) {
       for (const Sample& column : columns) {
         const double *top_left = at(row.lower, column.lower), *top_right = at(row.lower, column.upper);

@@ -36,9 +36,36 @@ inline TapRange TapsInside(int64_t out_position, int32_t stride, int32_t pad_bef
   return taps;
 }
 
+// Calls visit(b, rows, columns, at) for each pixel of the output in turn: the taps of its window, and its number.
+template <typename Visit>
+void ForEachWindow(const Window2D& window, int32_t kernel_h, int32_t kernel_w, const Shape& in, const Shape& out,
+                   const Visit& visit) {
+  const Padding2D padding = ResolvePadding(window, in[1], in[2], kernel_h, kernel_w);
+  int64_t at = 0;
+  for (int32_t b = 0; b < out[0]; ++b) {
+    for (int32_t y = 0; y < out[1]; ++y) {
+      const TapRange rows = TapsInside(y, window.stride_h, padding.top, window.dilation_h, kernel_h, in[1]);
+      for (int32_t x = 0; x < out[2]; ++x) {
+        visit(b, rows, TapsInside(x, window.stride_w, padding.left, window.dilation_w, kernel_w, in[2]), at++);
+      }
+    }
+  }
+}
+
 // For an image of height x width: rows above and columns left of it that the first windows cover (pooling.cc).
 // MediaPipe derives it from the output's size; more than 0 only under strides larger than the kernel.
 Padding2D UnpoolPadding(const MaxUnpool2D& unpool, int32_t height, int32_t width);
+
+// Of an image or a filter: rank 4, real numbers.
+inline Status CheckImage(const NodeInference& inference, size_t i) {
+  HEARTH_TRY(inference.CheckRank(i, 4));
+  return inference.CheckReal(i);
+}
+
+// The channels of a pixel.
+inline const double* PixelAt(const ReferenceTensor& image, int64_t b, int64_t y, int64_t x) {
+  return &image.values[((b * image.shape[1] + y) * image.shape[2] + x) * image.shape[3]];
+}
 
 }  // namespace hearth
 
