@@ -46,6 +46,9 @@ struct HostNodeRequest {
   bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/value_analysis.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 
+  // Input or output `k` as the model declares it.
+  const TensorDesc& in(size_t k) const { return graph.value(node.inputs[k]).desc; }
+  const TensorDesc& out(size_t k = 0) const { return graph.value(node.outputs[k]).desc; }
   // The form and the memory in which the node finds a value.
   TensorDesc HeldAs(ValueId value) const {
     const TensorDesc& desc = graph.value(value).desc;

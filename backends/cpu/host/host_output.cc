@@ -17,7 +17,7 @@ ActivationParts ActivationPartsOf(Activation activation) {
 }
 
 HostOutput::HostOutput(const HostNodeRequest& request, Activation after, size_t position)
-    : desc_(request.graph.value(request.node.outputs[position]).desc),
+    : desc_(request.out(position)),
       bytes_(request.bytes(request.node.outputs[position])),
       workers_(request.workers),
       after_{UnaryOf(after)},

@@ -143,7 +143,7 @@ bool IsTaken(BinaryKind kind) {
 std::optional<ByteOperand> ByteOperandOf(const HostNodeRequest& request, size_t k) {
   const ValueId value = request.node.inputs[k];
   const TensorDesc& desc = request.graph.value(value).desc;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   if (!IsStoredIn8Bits(desc) || desc.dtype != out.dtype) return std::nullopt;
   const TensorGrid grid = GridOf(desc);
   const int32_t zero_point = static_cast<int32_t>(grid.zero_point) - (desc.dtype == DType::kUInt8 ? 128 : 0);
@@ -166,7 +166,7 @@ std::unique_ptr<HostNode> MakeTableOfBoth(const HostNodeRequest& request, Binary
   for (const size_t position : {size_t{0}, size_t{1}}) {
     const ValueId x = inputs[position], other = inputs[1 - position];
     const Node* const maker = MakerBefore(request.graph, request.node, other);
-    const Shape &in = request.graph.value(x).desc.shape, &out = request.graph.value(request.node.outputs[0]).desc.shape;
+    const Shape &in = request.graph.value(x).desc.shape, &out = request.out().shape;
     if (maker == nullptr || request.graph.IsConstant(x) || maker->inputs[0] != x || in != out) continue;
     const std::optional<ByteTable> function = UnaryTableOf(request.graph, *maker);
     if (!function) continue;
@@ -188,7 +188,7 @@ std::unique_ptr<HostNode> MakeTableOfBoth(const HostNodeRequest& request, Binary
 std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) {
   const auto* binary = std::get_if<Binary>(&request.node.op);
   if (binary == nullptr || !IsTaken(binary->kind)) return nullptr;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   const auto bounds = ActivationBounds(binary->activation);
   if (!bounds || !IsStoredIn8Bits(out)) return nullptr;
   const auto a = ByteOperandOf(request, 0), b = ByteOperandOf(request, 1);
@@ -197,9 +197,7 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   task.lowest = StepsOf(bounds->first, task.grid);
   task.highest = StepsOf(bounds->second, task.grid);
   task.chooses_smaller = binary->kind == BinaryKind::kMinimum;
-  const auto is_on_grid = [&](size_t k) {
-    return request.graph.value(request.node.inputs[k]).desc.quantization == out.quantization;
-  };
+  const auto is_on_grid = [&](size_t k) { return request.in(k).quantization == out.quantization; };
   task.is_of_one_grid = is_on_grid(0) && is_on_grid(1);
   task.flip = out.dtype == DType::kUInt8 ? 0x80 : 0;
   const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;

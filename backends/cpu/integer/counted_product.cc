@@ -161,7 +161,7 @@ class DynamicQuantizeNode final : public HostNode {
  public:
   explicit DynamicQuantizeNode(const HostNodeRequest& request) : workers_(request.workers) {
     const std::span<std::byte> x = request.bytes(request.node.inputs[0]);
-    const int64_t count = request.graph.value(request.node.inputs[0]).desc.shape.element_count();
+    const int64_t count = request.in(0).shape.element_count();
     x_ = {reinterpret_cast<const float*>(x.data()), static_cast<size_t>(count)};
     for (size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = request.bytes(request.node.outputs[k]).data();
   }

@@ -27,15 +27,15 @@ class DepthwiseNode final : public HostNode {
       : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
         y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
-        in_(request.graph.value(request.node.inputs[0]).desc.shape),
-        out_(request.graph.value(request.node.outputs[0]).desc.shape),
+        in_(request.in(0).shape),
+        out_(request.out().shape),
         window_(std::get<DepthwiseConv2D>(request.node.op).window),
         weights_(std::move(weights)),
         neighbours_(std::move(neighbours)),
         zeros_(static_cast<size_t>(neighbours_ != nullptr ? neighbours_->channels : weights_->channels),
                std::to_integer<uint8_t>(layer.stored_zero())),
         workers_(request.workers) {
-    const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
+    const Shape& filter = request.in(1).shape;
     kernel_h_ = filter[1];
     kernel_w_ = filter[2];
     padding_ = ResolvePadding(window_, in_[1], in_[2], kernel_h_, kernel_w_);

@@ -65,7 +65,7 @@ class MatrixNode final : public HostNode {
       if (inputs.size() > 2 && inputs[2] != kNoValue) run_zero_ = request.StoredBytes(inputs[2]).data();
       for (const Group& group : groups_) run_terms_.push_back(group.packed->terms);
     }
-    const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
+    const Shape& out = request.out().shape;
     out_channels_ = out[out.rank() - 1];
     group_channels_ = static_cast<int32_t>(out_channels_ / static_cast<int64_t>(groups_.size()));
     blocks_ = (group_channels_ + kBlockChannels - 1) / kBlockChannels;
@@ -357,7 +357,7 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
 std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) {
   if (BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(request.graph, request.node)) return nullptr;
   const auto layer_of = [&](Activation activation) {
-    const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
+    const Shape& filter = request.in(1).shape;
     return IntegerLayerOf(request.graph, request.node, activation, 0, filter[0], DepthOf(filter));
   };
   if (const auto* conv = std::get_if<Conv2D>(&request.node.op))
@@ -365,7 +365,7 @@ std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) 
   if (const auto* op = std::get_if<FullyConnected>(&request.node.op))
     return MakeFullyConnected(request, layer_of(op->activation));
   const auto* depthwise = std::get_if<DepthwiseConv2D>(&request.node.op);
-  const bool has_one_channel = depthwise != nullptr && request.graph.value(request.node.inputs[0]).desc.shape[3] == 1;
+  const bool has_one_channel = depthwise != nullptr && request.in(0).shape[3] == 1;
   return has_one_channel ? MakeDepthwiseOfOneChannel(request, *depthwise) : nullptr;
 }
 

@@ -31,8 +31,8 @@ bool FindLines(MatrixRows& rows) {
 MatrixRows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t kernel_h, int32_t kernel_w,
                       int64_t depth) {
   MatrixRows rows;
-  rows.in = request.graph.value(request.node.inputs[0]).desc.shape;
-  rows.out = request.graph.value(request.node.outputs[0]).desc.shape;
+  rows.in = request.in(0).shape;
+  rows.out = request.out().shape;
   rows.window = window;
   rows.padding = ResolvePadding(window, rows.in[1], rows.in[2], kernel_h, kernel_w);
   rows.kernel_h = kernel_h;

@@ -132,7 +132,7 @@ class PoolNode final : public HostNode {
  public:
   PoolNode(const HostNodeRequest& request, PoolTask task)
       : task_(std::move(task)),
-        is_signed_(request.graph.value(request.node.inputs[0]).desc.dtype == DType::kInt8),
+        is_signed_(request.in(0).dtype == DType::kInt8),
         x_(request.arena.stored(request.node.inputs[0]).data()),
         y_(request.arena.stored(request.node.outputs[0]).data()),
         workers_(request.workers) {}
@@ -162,8 +162,8 @@ class PoolNode final : public HostNode {
 
 // Returns false for unsupported grids and activations. Precondition: is_mean is set.
 bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask& task) {
-  const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& in = request.in(0);
+  const TensorDesc& out = request.out();
   const auto bounds = ActivationBounds(activation);
   if (!IsStoredIn8Bits(in) || !IsStoredIn8Bits(out) || in.dtype != out.dtype || !bounds) return false;
   task.from = GridOf(in);
@@ -181,8 +181,8 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   if (int64_t{pool.kernel_h} * pool.kernel_w > kMostTaps) return nullptr;
   task.is_mean = pool.kind == PoolKind::kAverage;
   if (!FillNumbers(request, pool.activation, task)) return nullptr;
-  const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
-  const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
+  const Shape& in = request.in(0).shape;
+  const Shape& out = request.out().shape;
   task.in = {in[0], in[1], in[2], in[3]};
   task.out_h = out[1];
   task.out_w = out[2];
@@ -190,8 +190,7 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   task.kernel_w = pool.kernel_w;
   task.window = pool.window;
   task.padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
-  task.averages_stored = task.is_mean && request.graph.value(request.node.inputs[0]).desc.quantization ==
-                                             request.graph.value(request.node.outputs[0]).desc.quantization;
+  task.averages_stored = task.is_mean && request.in(0).quantization == request.out().quantization;
   return std::make_unique<PoolNode>(request, std::move(task));
 }
 
@@ -199,7 +198,7 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
 std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce& reduce) {
   PoolTask task;
   task.is_mean = true;
-  const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
+  const Shape& in = request.in(0).shape;
   if (reduce.kind != ReduceKind::kMean || reduce.axes_mask == 0 || !FillNumbers(request, Activation::kNone, task)) {
     return nullptr;
   }

@@ -36,8 +36,8 @@ std::vector<ByteSample> ByteSamplesOf(const Resize& resize, int32_t out_size, in
 class IntegerResizeNode final : public HostNode {
  public:
   IntegerResizeNode(const HostNodeRequest& request, const Resize& resize)
-      : in_(request.graph.value(request.node.inputs[0]).desc.shape),
-        out_(request.graph.value(request.node.outputs[0]).desc),
+      : in_(request.in(0).shape),
+        out_(request.out()),
         lines_(ByteSamplesOf(resize, out_.shape[1], in_[1])),
         pixels_(ByteSamplesOf(resize, out_.shape[2], in_[2])),
         x_(request.arena.stored(request.node.inputs[0]).data()),
@@ -95,8 +95,8 @@ std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request) 
   const auto* resize = std::get_if<Resize>(&request.node.op);
   if (resize == nullptr || resize->kind != ResizeKind::kBilinear) return nullptr;
   if (resize->align_corners && resize->half_pixel_centers) return nullptr;
-  const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& in = request.in(0);
+  const TensorDesc& out = request.out();
   if (request.graph.IsConstant(request.node.inputs[0]) || !IsStoredIn8Bits(in) || !IsStoredIn8Bits(out)) return nullptr;
   if (in.dtype != out.dtype || in.quantization != out.quantization) return nullptr;
   return std::make_unique<IntegerResizeNode>(request, *resize);

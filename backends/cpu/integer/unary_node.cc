@@ -196,8 +196,8 @@ std::unique_ptr<HostNode> MakeTableNode(const HostNodeRequest& request, const By
 std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
   const auto* unary = std::get_if<Unary>(&request.node.op);
   if (unary == nullptr || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
-  const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& in = request.in(0);
+  const TensorDesc& out = request.out();
   if (in.shape.element_count() != out.shape.element_count()) return nullptr;
   const bool from_8_bits = IsStoredIn8Bits(in), to_8_bits = IsStoredIn8Bits(out);
   if (from_8_bits && to_8_bits) {

@@ -207,7 +207,7 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   Op op = request.node.op;
   const auto* binary = std::get_if<Binary>(&op);
   if (binary == nullptr && !std::holds_alternative<PRelu>(op)) return nullptr;
-  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  const TensorDesc out = HeldAs(request.out());
   HEARTH_ASSIGN(HostOperand a, HostOperandOf(request, 0));
   HEARTH_ASSIGN(HostOperand b, HostOperandOf(request, 1));
   if (a.bytes == nullptr || b.bytes == nullptr || a.desc.dtype != b.desc.dtype || out.shape.element_count() == 0) {

@@ -94,7 +94,7 @@ class CastNode final : public HostNode {
   CastNode(const HostNodeRequest& request, HostOperand x, Conversion conversion)
       : x_(std::move(x)),
         y_(request.arena.bytes(request.node.outputs[0]).data()),
-        count_(request.graph.value(request.node.outputs[0]).desc.shape.element_count()),
+        count_(request.out().shape.element_count()),
         workers_(request.workers),
         conversion_(conversion) {}
 

@@ -302,7 +302,7 @@ Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const G
   const auto is_minus_zero = [](Number number) { return number == 0 && std::signbit(number); };
   if (std::is_same_v<Number, double> && geometry.has_padding() && std::ranges::any_of(bias, is_minus_zero))
     return nullptr;
-  const bool is_of_integers = StandsForIntegers(request.graph.value(request.node.inputs[1]).desc);
+  const bool is_of_integers = StandsForIntegers(request.in(1));
   std::shared_ptr<const PackedMatrices> winograd;
   if (std::is_same_v<Number, float> && SuitsWinograd(geometry) && !is_of_integers) {  // whose transforms round
     HEARTH_ASSIGN(winograd, WinogradWeights(request, request.node.inputs[1]));

@@ -87,7 +87,7 @@ class GatherNode final : public LookUpNode {
  public:
   GatherNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, const GatherSplit& split)
       : LookUpNode(request, std::move(x), std::move(indices), split.batches * split.outer * split.count,
-                   split.inner * BytesOf(HeldAs(request.graph.value(request.node.outputs[0]).desc))),
+                   split.inner * BytesOf(HeldAs(request.out()))),
         split_(split) {}
 
  private:
@@ -133,7 +133,7 @@ class StoredTableNode final : public HostNode {
   StoredTableNode(const HostNodeRequest& request, HostOperand indices, const GatherSplit& split)
       : out_(request),
         workers_(request.workers),
-        desc_(request.graph.value(request.node.inputs[0]).desc),
+        desc_(request.in(0)),
         reader_(desc_, request.StoredBytes(request.node.inputs[0])),
         indices_(std::move(indices)),
         split_(split) {}
@@ -313,7 +313,7 @@ class ScatterNode final : public HostNode {
 };
 
 bool KeepScales(const HostNodeRequest& request) {
-  const TensorDesc& stored = request.graph.value(request.node.inputs[0]).desc;
+  const TensorDesc& stored = request.in(0);
   const auto has_another = [&](ValueId value) {
     return request.graph.value(value).desc.quantization != stored.quantization;
   };
@@ -347,7 +347,7 @@ Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request)
   const auto* scatter = std::get_if<Scatter>(&request.node.op);
   const bool updates = scatter != nullptr || std::holds_alternative<DynamicUpdateSlice>(request.node.op);
   if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) return nullptr;
-  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  const TensorDesc out = HeldAs(request.out());
   HEARTH_ASSIGN(HostOperand second, HostOperandOf(request, 1));
   const ValueId table = request.node.inputs[0];
   const TensorDesc& stored = request.graph.value(table).desc;

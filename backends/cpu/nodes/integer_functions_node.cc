@@ -123,7 +123,7 @@ class AddAllNode final : public HostNode {
 };
 
 Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request) {
-  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  const TensorDesc out = HeldAs(request.out());
   const bool is_number = out.dtype == DType::kFloat32 || out.dtype == DType::kInt32 || out.dtype == DType::kInt64;
   if (!is_number || out.quantization.has_value()) return nullptr;
   std::vector<HostOperand> operands(request.node.inputs.size());
@@ -142,7 +142,7 @@ Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest&
   const auto* unary = std::get_if<Unary>(&request.node.op);
   if (unary == nullptr) return nullptr;
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   if (x.bytes == nullptr || x.desc.quantization.has_value() || out.dtype != x.desc.dtype) return nullptr;
   const bool is_integer = out.dtype == DType::kInt32 || out.dtype == DType::kInt64 || out.dtype == DType::kInt8 ||
                           out.dtype == DType::kUInt8;

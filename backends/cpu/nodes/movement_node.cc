@@ -333,7 +333,7 @@ std::optional<FillBytes> FillOf(const HostNodeRequest& request, const TensorDesc
   const auto* pad = std::get_if<Pad>(&request.node.op);
   const double value = pad == nullptr ? 0.0 : pad->value;
   if (!request.in_integers && stored.quantization && value != 0.0) return std::nullopt;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   FillBytes fill{};
   StoreElement(held, fill, 0, request.in_integers ? StoredNumber(value, GridOf(out)) : value);
   return fill;

@@ -17,8 +17,8 @@ class MaxPoolArgmaxNode final : public HostNode {
  public:
   MaxPoolArgmaxNode(const HostNodeRequest& request, std::pair<float, float> bounds)
       : pool_(std::get<MaxPoolArgmax2D>(request.node.op)),
-        in_(request.graph.value(request.node.inputs[0]).desc.shape),
-        out_(request.graph.value(request.node.outputs[0]).desc.shape),
+        in_(request.in(0).shape),
+        out_(request.out().shape),
         padding_(ResolvePadding(pool_.window, in_[1], in_[2], pool_.kernel_h, pool_.kernel_w)),
         bounds_(bounds),
         x_(request.arena.floats(request.node.inputs[0])),
@@ -80,8 +80,8 @@ class MaxUnpoolNode final : public HostNode {
  public:
   explicit MaxUnpoolNode(const HostNodeRequest& request)
       : unpool_(std::get<MaxUnpool2D>(request.node.op)),
-        in_(request.graph.value(request.node.inputs[0]).desc.shape),
-        out_(request.graph.value(request.node.outputs[0]).desc.shape),
+        in_(request.in(0).shape),
+        out_(request.out().shape),
         padding_(UnpoolPadding(unpool_, in_[1], in_[2])),
         x_(request.arena.floats(request.node.inputs[0])),
         places_(request.arena.floats(request.node.inputs[1])),

@@ -325,7 +325,7 @@ Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, st
 }
 
 Result<std::unique_ptr<HostNode>> MakeSvdfNode(const HostNodeRequest& request, std::vector<HostOperand> operands) {
-  HEARTH_ASSIGN(Weights features, Weights::Of(request, 2, request.graph.value(request.node.inputs[2]).desc.shape[0]));
+  HEARTH_ASSIGN(Weights features, Weights::Of(request, 2, request.in(2).shape[0]));
   HEARTH_ASSIGN(std::vector<float> times, ConstantOf(request, 3));
   HEARTH_ASSIGN(std::vector<float> bias, ConstantOf(request, 4));
   return std::make_unique<SvdfNode>(request, std::move(operands), std::move(features), std::move(times),
@@ -349,8 +349,7 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   HEARTH_ASSIGN(constants.projection_bias, ConstantOf(request, kLstmProjectionBias));
   HEARTH_ASSIGN(std::vector<float> weight_scales, ConstantOf(request, kLstmWeightScales));
   HEARTH_ASSIGN(std::vector<float> recurrent_scales, ConstantOf(request, kLstmRecurrentScales));
-  const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
-                units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
+  const int64_t outputs = request.in(kLstmH).shape[1], units = request.in(kLstmC).shape[1];
   const auto rows = static_cast<int64_t>(constants.bias.size());
   HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows, std::move(weight_scales)));
   HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows, std::move(recurrent_scales)));

@@ -208,8 +208,7 @@ class ReduceNode final : public HostNode {
         x_(std::move(x)),
         out_(request),
         workers_(request.workers),
-        layout_(LayoutOf(request.graph.value(request.node.inputs[0]).desc.shape,
-                         std::get<Reduce>(request.node.op).axes_mask)) {}
+        layout_(LayoutOf(request.in(0).shape, std::get<Reduce>(request.node.op).axes_mask)) {}
 
   std::string_view kernel() const override { return "reduce"; }
 

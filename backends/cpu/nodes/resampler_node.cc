@@ -81,7 +81,7 @@ class ResamplerNode final : public HostNode {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeResamplerNode(const HostNodeRequest& request) {
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   if (!std::holds_alternative<Resampler>(request.node.op) || request.decides_indices) return nullptr;
   if (HeldAs(out).dtype != DType::kFloat32 || out.shape.element_count() == 0) return nullptr;
   HEARTH_ASSIGN(HostOperand images, HostOperandOf(request, 0));

@@ -202,7 +202,7 @@ class SearchNode final : public HostNode {
         y_(request.arena.bytes(request.node.outputs[0]).data()),
         workers_(request.workers),
         lines_{SplitAt(x_.desc.shape, axis)},
-        type_of_result_(HeldAs(request.graph.value(request.node.outputs[0]).desc).dtype) {
+        type_of_result_(HeldAs(request.out()).dtype) {
     if (request.node.outputs.size() > 1) places_ = request.arena.bytes(request.node.outputs[1]).data();
   }
 
@@ -297,7 +297,7 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
   HEARTH_ASSIGN(HostOperand indices, HostOperandOf(request, 0));
   HEARTH_ASSIGN(HostOperand on, HostOperandOf(request, 1));
   HEARTH_ASSIGN(HostOperand off, HostOperandOf(request, 2));
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   const bool is_plain = !out.quantization.has_value() && BitsOf(out.dtype) >= 8;
   if (!is_plain || !indices.has_indices() || on.desc.dtype != out.dtype || off.desc.dtype != out.dtype ||
       on.bytes == nullptr || off.bytes == nullptr) {
@@ -311,7 +311,7 @@ class UniqueNode final : public HostNode {
  public:
   UniqueNode(const HostNodeRequest& request, HostOperand x) : x_(std::move(x)) {
     for (size_t k = 0; k < made_.size(); ++k) made_[k] = request.arena.bytes(request.node.outputs[k]).data();
-    has_wide_places_ = request.graph.value(request.node.outputs[1]).desc.dtype == DType::kInt64;
+    has_wide_places_ = request.out(1).dtype == DType::kInt64;
   }
 
   std::string_view kernel() const override { return "unique"; }
@@ -369,7 +369,7 @@ Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request)
   const DType type = x.desc.dtype;
   const bool is_number = type == DType::kFloat32 || type == DType::kInt32 || type == DType::kInt64;
   if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return nullptr;
-  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const TensorDesc& out = request.out();
   // Sums and selected quantized elements would have to be rounded to their grid.
   if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return nullptr;
   const int32_t axis = search != nullptr ? search->axis : cumsum != nullptr ? cumsum->axis : -1;

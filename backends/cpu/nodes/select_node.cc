@@ -77,7 +77,7 @@ Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request)
     HEARTH_ASSIGN(operands[k], HostOperandOf(request, k));
     if (operands[k].bytes == nullptr) return nullptr;
   }
-  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  const TensorDesc out = HeldAs(request.out());
   const bool fits = operands[0].desc.dtype == DType::kBool && operands[1].desc.dtype == out.dtype &&
                     operands[2].desc.dtype == out.dtype && !out.quantization.has_value();
   if (!fits || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return nullptr;

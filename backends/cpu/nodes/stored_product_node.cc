@@ -239,13 +239,13 @@ class StoredProductNode final : public HostNode {
         parts_(ActivationPartsOf(activation)),
         dot_(dot),
         x_(request.arena.floats(request.node.inputs[0])),
-        has_pairs_(request.graph.value(request.node.inputs[1]).desc.dtype == DType::kInt4),
-        blocks_(BlocksOf(request.graph.value(request.node.inputs[1]).desc)),
+        has_pairs_(request.in(1).dtype == DType::kInt4),
+        blocks_(BlocksOf(request.in(1))),
         weights_(request.StoredBytes(request.node.inputs[1])),
         factors_(std::move(factors)),
         bias_(std::move(bias)),
-        columns_(request.graph.value(request.node.inputs[1]).desc.shape[0]),
-        depth_(request.graph.value(request.node.inputs[1]).desc.shape[1]) {
+        columns_(request.in(1).shape[0]),
+        depth_(request.in(1).shape[1]) {
     if (blocks_ == nullptr) return;
     request.weights.ReadInPlace(blocks_->scales.bytes);
     request.weights.ReadInPlace(blocks_->zeros.bytes);
