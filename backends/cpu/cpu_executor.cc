@@ -40,7 +40,7 @@ class CpuProgram final : public HostProgram {
         ToFloats(DescOf(value), given, arena_->floats(value));
       }
     }
-    HEARTH_TRY(run.times == nullptr ? RunNodes(run.control) : RunNodesTimed(run.control, *run.times));
+    HEARTH_TRY(RunNodes(run.control, run.times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
       const std::span<std::byte> made = OutputInPlace(value);
@@ -85,24 +85,17 @@ class CpuProgram final : public HostProgram {
  private:
   const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
 
-  Status RunNodes(RunControl* control) {
-    auto conversion = arena_->conversions().begin();
-    for (size_t k = 0; k < nodes_.size(); ++k) {
-      conversion = ConvertFor(k, conversion);
-      HEARTH_TRY(nodes_[k]->Run(control));
-    }
-    return Status::Ok();
-  }
-
-  Status RunNodesTimed(RunControl* control, std::vector<HostNodeTime>& times) {
+  // `times`: null if nobody asks for them.
+  Status RunNodes(RunControl* control, std::vector<HostNodeTime>* times) {
     using Clock = std::chrono::steady_clock;
     auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
-      const Clock::time_point begin = Clock::now();
+      const Clock::time_point begin = times != nullptr ? Clock::now() : Clock::time_point();
       conversion = ConvertFor(k, conversion);
       HEARTH_TRY(nodes_[k]->Run(control));
+      if (times == nullptr) continue;
       const std::chrono::duration<double, std::milli> passed = Clock::now() - begin;
-      times.push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
+      times->push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
     }
     return Status::Ok();
   }
@@ -125,7 +118,7 @@ class CpuProgram final : public HostProgram {
   }
 
   Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {
-    const size_t size_bytes = graph_.value(value).desc.size_bytes();
+    const size_t size_bytes = DescOf(value).size_bytes();
     const auto tensor =
         std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& t) { return t.value == value; });
     if (tensor == tensors.end()) {
