@@ -146,7 +146,7 @@ Result<std::unique_ptr<HostNode>> MakeHostNode(const HostNodeRequest& request);
 [[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
 // The same for one that is made in a run, when the request has ended.
 [[gnu::cold]] Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node,
-                                                                  const HostArena& arena, ProgramWeights& weights);
+                                                                  const HostArena& arena);
 
 }  // namespace hearth
 

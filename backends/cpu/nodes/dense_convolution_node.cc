@@ -122,9 +122,7 @@ class ChangingFilter {
   Result<bool> Pack(WorkerPool& workers) {
     const auto is_finite = [](float number) { return std::isfinite(number); };
     if (must_be_finite_ && !std::ranges::all_of(numbers_, is_finite)) {
-      SharedWeights none;
-      ProgramWeights weights(none, 0);
-      HEARTH_ASSIGN(const std::unique_ptr<HostNode> reference, MakeReferenceNode(graph_, node_, arena_, weights));
+      HEARTH_ASSIGN(const std::unique_ptr<HostNode> reference, MakeReferenceNode(graph_, node_, arena_));
       HEARTH_TRY(reference->Run(nullptr));
       return false;
     }

@@ -68,14 +68,8 @@ class ReferenceNode final : public HostNode {
   std::vector<std::shared_ptr<const SharedReference>> constants_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request) {
-  return MakeReferenceNode(request.graph, request.node, request.arena, request.weights);
-}
-
-Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node, const HostArena& arena,
-                                                    ProgramWeights& weights) {
+Result<std::unique_ptr<HostNode>> MakeReferenceOf(const Graph& graph, const Node& node, const HostArena& arena,
+                                                  ProgramWeights& weights) {
   if (OpDefOf(node.op).reference == nullptr) {
     return Error(StatusCode::kUnsupported, "node {}, {}: no device and no host code implements this operation",
                  &node - graph.nodes().data(), NodeLabel(node));
@@ -102,6 +96,18 @@ Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const No
     HEARTH_ASSIGN(constants[k], weights.FindOrTry<SharedReference>(key, convert));
   }
   return std::make_unique<ReferenceNode>(graph, node, arena, std::move(constants));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request) {
+  return MakeReferenceOf(request.graph, request.node, request.arena, request.weights);
+}
+
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const Graph& graph, const Node& node, const HostArena& arena) {
+  SharedWeights none;
+  ProgramWeights weights(none, 0);
+  return MakeReferenceOf(graph, node, arena, weights);
 }
 
 }  // namespace hearth

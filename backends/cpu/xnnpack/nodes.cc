@@ -94,9 +94,7 @@ bool NanKeeper::HoldsOnlyFinite() {
 Status NanKeeper::Mend() {
   if (HoldsOnlyFinite()) return Status::Ok();
   if (reference_ == nullptr) {
-    SharedWeights none;
-    ProgramWeights weights(none, 0);
-    HEARTH_ASSIGN(reference_, MakeReferenceNode(graph_, node_, arena_, weights));
+    HEARTH_ASSIGN(reference_, MakeReferenceNode(graph_, node_, arena_));
   }
   kept_.assign(out_.begin(), out_.end());
   HEARTH_TRY(reference_->Run(nullptr));
