@@ -31,30 +31,25 @@ Digit Stepped(int64_t size, int64_t stride, int64_t limit, PositionOf position_o
   return digit;
 }
 
-std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape& out) {
-  const std::vector<int64_t> strides = StridesOf(in);
-  MovedPart part;
-  for (int d = 0; d < in.rank(); ++d) {
-    if (pad.before[d] == 0 && pad.after[d] == 0) {
-      part.digits.push_back({in[d], strides[d], {}});
-      continue;
-    }
-    part.digits.push_back(
-        Stepped(out[d], strides[d], in[d], [&](int64_t at) { return MirroredCoordinate(pad, d, at, in[d]); }));
-  }
-  return {part};
-}
-
-std::vector<MovedPart> Parts(const Pad& pad, const Shape& in, const Shape& out) {
+// place(d, at): where the element `at` of the padded dimension d is in the input.
+template <typename AnyPad, typename PlaceOf>
+std::vector<MovedPart> PartsOfPad(const AnyPad& pad, const Shape& in, const Shape& out, PlaceOf place) {
   const std::vector<int64_t> strides = StridesOf(in);
   MovedPart part;
   for (int d = 0; d < in.rank(); ++d) {
     const bool is_whole = pad.before[d] == 0 && pad.after[d] == 0;
-    part.digits.push_back(is_whole ? Digit{in[d], strides[d], {}} : Stepped(out[d], strides[d], in[d], [&](int64_t at) {
-      return at - pad.before[d];
-    }));
+    part.digits.push_back(is_whole ? Digit{in[d], strides[d], {}}
+                                   : Stepped(out[d], strides[d], in[d], [&](int64_t at) { return place(d, at); }));
   }
   return {part};
+}
+
+std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape& out) {
+  return PartsOfPad(pad, in, out, [&](int d, int64_t at) { return MirroredCoordinate(pad, d, at, in[d]); });
+}
+
+std::vector<MovedPart> Parts(const Pad& pad, const Shape& in, const Shape& out) {
+  return PartsOfPad(pad, in, out, [&](int d, int64_t at) { return at - pad.before[d]; });
 }
 
 int64_t PixelsOf(const SpaceToBatch& op) {
@@ -136,16 +131,6 @@ std::optional<std::vector<MovedPart>> PartsOfGather(const Graph& graph, const No
 }
 
 }  // namespace
-
-bool HasMovedParts(const Graph& graph, const Node& node, size_t output) {
-  if (std::holds_alternative<Pad>(node.op) || std::holds_alternative<MirrorPad>(node.op)) return true;
-  if (std::holds_alternative<BatchToSpace>(node.op)) return true;
-  if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return PixelsOf(*op) <= kMostParts;
-  const auto* resize = std::get_if<Resize>(&node.op);
-  if (resize != nullptr) return resize->kind == ResizeKind::kNearest;
-  if (std::holds_alternative<Gather>(node.op)) return PartsOfGather(graph, node).has_value();
-  return ViewOf(graph, node, output).has_value();
-}
 
 std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output) {
   const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[output]).desc.shape;

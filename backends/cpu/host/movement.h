@@ -23,11 +23,8 @@ struct MovedPart {
   std::vector<Digit> digits;
 };
 
-// Whether output number `output` has parts: not for operations that do more than move elements of input 0, or that
-// would have too many parts. Precondition: the input has elements.
-bool HasMovedParts(const Graph& graph, const Node& node, size_t output);
-
-// The parts that make up output number `output`; nullopt if !HasMovedParts.
+// The parts that make up output number `output`; nullopt for operations that do more than move elements of input 0, or
+// that would have too many parts. Precondition: the input has elements.
 [[gnu::cold]] std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output);
 
 }  // namespace hearth

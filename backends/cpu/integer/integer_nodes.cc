@@ -98,7 +98,7 @@ bool MovesBytes(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) return true;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const TensorDesc& out = graph.value(node.outputs[k]).desc;
-    if (in.dtype != out.dtype || in.quantization != out.quantization || !HasMovedParts(graph, node, k)) return false;
+    if (in.dtype != out.dtype || in.quantization != out.quantization || !MovedPartsOf(graph, node, k)) return false;
   }
   return true;
 }
