@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <tuple>
 #include <utility>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -150,6 +151,36 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
   if (was_invalid.load(std::memory_order_relaxed)) took_nan = true;
 }
 
+// Calls call(start in each dimension..., size of each tile...). `arguments`: the size of each dimension, the tiles of
+// the last ones, and flags.
+template <size_t kDims, typename Call, typename... Arguments>
+void ShareCalls(pthreadpool_t pool, Call call, Arguments... arguments) {
+  const std::array all{static_cast<size_t>(arguments)...};
+  std::array<size_t, kDims> range;
+  std::array<size_t, all.size() - 1 - kDims> tile;
+  std::copy_n(all.begin(), range.size(), range.begin());
+  std::copy_n(all.begin() + kDims, tile.size(), tile.begin());
+  const auto task = [=](const auto& at, const auto& size) { std::apply(call, std::tuple_cat(at, size)); };
+  Share(pool, task, range, tile, static_cast<uint32_t>(all.back()));
+}
+
+// What the function `name` of libpthreadpool does.
+template <size_t kDims, typename Task, typename... Arguments>
+void Parallelize(const char* name, pthreadpool_t pool, Task task, void* context, Arguments... arguments) {
+  if (IsForeign(pool)) return CallNext<void>(name, pool, task, context, arguments...);
+  ShareCalls<kDims>(
+      pool, [=](auto... places) { task(context, places...); }, arguments...);
+}
+
+// The same of those that choose a kernel by the thread's core: every core gets the default one.
+template <size_t kDims, typename Task, typename... Arguments>
+void ParallelizeByCore(const char* name, pthreadpool_t pool, Task task, void* context, uint32_t kernel,
+                       uint32_t last_kernel, Arguments... arguments) {
+  if (IsForeign(pool)) return CallNext<void>(name, pool, task, context, kernel, last_kernel, arguments...);
+  ShareCalls<kDims>(
+      pool, [=](auto... places) { task(context, kernel, places...); }, arguments...);
+}
+
 }  // namespace
 
 bool XnnpackCallsOwnThreads() {
@@ -190,196 +221,121 @@ XnnpackPool::~XnnpackPool() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-#define HEARTH_FORWARD_FOREIGN(Answer, name, ...) \
-  if (hearth::IsForeign(pool)) return hearth::CallNext<Answer>(#name, __VA_ARGS__)
-
 size_t pthreadpool_get_threads_count(pthreadpool_t pool) {
-  HEARTH_FORWARD_FOREIGN(size_t, pthreadpool_get_threads_count, pool);
+  if (hearth::IsForeign(pool)) return hearth::CallNext<size_t>(__func__, pool);
   return pool == nullptr ? 1 : static_cast<size_t>(pool->workers.threads());
 }
 
 void pthreadpool_parallelize_1d(pthreadpool_t pool, pthreadpool_task_1d_t task, void* context, size_t i,
                                 uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d, pool, task, context, i, flags);
-  hearth::Share<1, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0]); }, {i}, {}, flags);
+  hearth::Parallelize<1>(__func__, pool, task, context, i, flags);
 }
 
 void pthreadpool_parallelize_1d_tile_1d(pthreadpool_t pool, pthreadpool_task_1d_tile_1d_t task, void* context, size_t i,
                                         size_t tile_i, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d_tile_1d, pool, task, context, i, tile_i, flags);
-  hearth::Share<1, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], size[0]); }, {i}, {tile_i}, flags);
+  hearth::Parallelize<1>(__func__, pool, task, context, i, tile_i, flags);
 }
 
 void pthreadpool_parallelize_2d(pthreadpool_t pool, pthreadpool_task_2d_t task, void* context, size_t i, size_t j,
                                 uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d, pool, task, context, i, j, flags);
-  hearth::Share<2, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1]); }, {i, j}, {}, flags);
+  hearth::Parallelize<2>(__func__, pool, task, context, i, j, flags);
 }
 
 void pthreadpool_parallelize_2d_tile_1d(pthreadpool_t pool, pthreadpool_task_2d_tile_1d_t task, void* context, size_t i,
                                         size_t j, size_t tile_j, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_1d, pool, task, context, i, j, tile_j, flags);
-  hearth::Share<2, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], size[0]); }, {i, j}, {tile_j}, flags);
+  hearth::Parallelize<2>(__func__, pool, task, context, i, j, tile_j, flags);
 }
 
 void pthreadpool_parallelize_2d_tile_2d(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_t task, void* context, size_t i,
                                         size_t j, size_t tile_i, size_t tile_j, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_2d, pool, task, context, i, j, tile_i, tile_j, flags);
-  hearth::Share<2, 2>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], size[0], size[1]); }, {i, j},
-      {tile_i, tile_j}, flags);
+  hearth::Parallelize<2>(__func__, pool, task, context, i, j, tile_i, tile_j, flags);
 }
 
 void pthreadpool_parallelize_3d(pthreadpool_t pool, pthreadpool_task_3d_t task, void* context, size_t i, size_t j,
                                 size_t k, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d, pool, task, context, i, j, k, flags);
-  hearth::Share<3, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2]); }, {i, j, k}, {}, flags);
+  hearth::Parallelize<3>(__func__, pool, task, context, i, j, k, flags);
 }
 
 void pthreadpool_parallelize_3d_tile_1d(pthreadpool_t pool, pthreadpool_task_3d_tile_1d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t tile_k, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_1d, pool, task, context, i, j, k, tile_k, flags);
-  hearth::Share<3, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], size[0]); }, {i, j, k}, {tile_k},
-      flags);
+  hearth::Parallelize<3>(__func__, pool, task, context, i, j, k, tile_k, flags);
 }
 
 void pthreadpool_parallelize_3d_tile_2d(pthreadpool_t pool, pthreadpool_task_3d_tile_2d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t tile_j, size_t tile_k, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_2d, pool, task, context, i, j, k, tile_j, tile_k, flags);
-  hearth::Share<3, 2>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], size[0], size[1]); }, {i, j, k},
-      {tile_j, tile_k}, flags);
+  hearth::Parallelize<3>(__func__, pool, task, context, i, j, k, tile_j, tile_k, flags);
 }
 
 void pthreadpool_parallelize_4d(pthreadpool_t pool, pthreadpool_task_4d_t task, void* context, size_t i, size_t j,
                                 size_t k, size_t l, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d, pool, task, context, i, j, k, l, flags);
-  hearth::Share<4, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3]); }, {i, j, k, l}, {}, flags);
+  hearth::Parallelize<4>(__func__, pool, task, context, i, j, k, l, flags);
 }
 
 void pthreadpool_parallelize_4d_tile_1d(pthreadpool_t pool, pthreadpool_task_4d_tile_1d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t tile_l, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_1d, pool, task, context, i, j, k, l, tile_l, flags);
-  hearth::Share<4, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], size[0]); }, {i, j, k, l},
-      {tile_l}, flags);
+  hearth::Parallelize<4>(__func__, pool, task, context, i, j, k, l, tile_l, flags);
 }
 
 void pthreadpool_parallelize_4d_tile_2d(pthreadpool_t pool, pthreadpool_task_4d_tile_2d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t tile_k, size_t tile_l, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_2d, pool, task, context, i, j, k, l, tile_k, tile_l,
-                         flags);
-  hearth::Share<4, 2>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], size[0], size[1]); },
-      {i, j, k, l}, {tile_k, tile_l}, flags);
+  hearth::Parallelize<4>(__func__, pool, task, context, i, j, k, l, tile_k, tile_l, flags);
 }
 
 void pthreadpool_parallelize_5d(pthreadpool_t pool, pthreadpool_task_5d_t task, void* context, size_t i, size_t j,
                                 size_t k, size_t l, size_t m, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d, pool, task, context, i, j, k, l, m, flags);
-  hearth::Share<5, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3], at[4]); }, {i, j, k, l, m}, {},
-      flags);
+  hearth::Parallelize<5>(__func__, pool, task, context, i, j, k, l, m, flags);
 }
 
 void pthreadpool_parallelize_5d_tile_1d(pthreadpool_t pool, pthreadpool_task_5d_tile_1d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t m, size_t tile_m, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d_tile_1d, pool, task, context, i, j, k, l, m, tile_m, flags);
-  hearth::Share<5, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], size[0]); },
-      {i, j, k, l, m}, {tile_m}, flags);
+  hearth::Parallelize<5>(__func__, pool, task, context, i, j, k, l, m, tile_m, flags);
 }
 
 void pthreadpool_parallelize_5d_tile_2d(pthreadpool_t pool, pthreadpool_task_5d_tile_2d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t m, size_t tile_l, size_t tile_m,
                                         uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d_tile_2d, pool, task, context, i, j, k, l, m, tile_l, tile_m,
-                         flags);
-  hearth::Share<5, 2>(
-      pool,
-      [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], size[0], size[1]); },
-      {i, j, k, l, m}, {tile_l, tile_m}, flags);
+  hearth::Parallelize<5>(__func__, pool, task, context, i, j, k, l, m, tile_l, tile_m, flags);
 }
 
 void pthreadpool_parallelize_6d(pthreadpool_t pool, pthreadpool_task_6d_t task, void* context, size_t i, size_t j,
                                 size_t k, size_t l, size_t m, size_t n, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d, pool, task, context, i, j, k, l, m, n, flags);
-  hearth::Share<6, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3], at[4], at[5]); },
-      {i, j, k, l, m, n}, {}, flags);
+  hearth::Parallelize<6>(__func__, pool, task, context, i, j, k, l, m, n, flags);
 }
 
 void pthreadpool_parallelize_6d_tile_1d(pthreadpool_t pool, pthreadpool_task_6d_tile_1d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t m, size_t n, size_t tile_n,
                                         uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d_tile_1d, pool, task, context, i, j, k, l, m, n, tile_n,
-                         flags);
-  hearth::Share<6, 1>(
-      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], at[5], size[0]); },
-      {i, j, k, l, m, n}, {tile_n}, flags);
+  hearth::Parallelize<6>(__func__, pool, task, context, i, j, k, l, m, n, tile_n, flags);
 }
 
 void pthreadpool_parallelize_6d_tile_2d(pthreadpool_t pool, pthreadpool_task_6d_tile_2d_t task, void* context, size_t i,
                                         size_t j, size_t k, size_t l, size_t m, size_t n, size_t tile_m, size_t tile_n,
                                         uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d_tile_2d, pool, task, context, i, j, k, l, m, n, tile_m,
-                         tile_n, flags);
-  hearth::Share<6, 2>(
-      pool,
-      [=](const auto& at, const auto& size) {
-        task(context, at[0], at[1], at[2], at[3], at[4], at[5], size[0], size[1]);
-      },
-      {i, j, k, l, m, n}, {tile_m, tile_n}, flags);
+  hearth::Parallelize<6>(__func__, pool, task, context, i, j, k, l, m, n, tile_m, tile_n, flags);
 }
 
-// Functions that choose a kernel by the thread's core get the default kernel on every core.
 void pthreadpool_parallelize_1d_with_uarch(pthreadpool_t pool, pthreadpool_task_1d_with_id_t task, void* context,
                                            uint32_t kernel, uint32_t last_kernel, size_t i, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d_with_uarch, pool, task, context, kernel, last_kernel, i,
-                         flags);
-  hearth::Share<1, 0>(
-      pool, [=](const auto& at, const auto&) { task(context, kernel, at[0]); }, {i}, {}, flags);
+  hearth::ParallelizeByCore<1>(__func__, pool, task, context, kernel, last_kernel, i, flags);
 }
 
 void pthreadpool_parallelize_2d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_with_id_t task,
                                                    void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
                                                    size_t j, size_t tile_i, size_t tile_j, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
-                         i, j, tile_i, tile_j, flags);
-  hearth::Share<2, 2>(
-      pool, [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], size[0], size[1]); }, {i, j},
-      {tile_i, tile_j}, flags);
+  hearth::ParallelizeByCore<2>(__func__, pool, task, context, kernel, last_kernel, i, j, tile_i, tile_j, flags);
 }
 
 void pthreadpool_parallelize_3d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_3d_tile_2d_with_id_t task,
                                                    void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
                                                    size_t j, size_t k, size_t tile_j, size_t tile_k, uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
-                         i, j, k, tile_j, tile_k, flags);
-  hearth::Share<3, 2>(
-      pool, [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], at[2], size[0], size[1]); },
-      {i, j, k}, {tile_j, tile_k}, flags);
+  hearth::ParallelizeByCore<3>(__func__, pool, task, context, kernel, last_kernel, i, j, k, tile_j, tile_k, flags);
 }
 
 void pthreadpool_parallelize_4d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_4d_tile_2d_with_id_t task,
                                                    void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
                                                    size_t j, size_t k, size_t l, size_t tile_k, size_t tile_l,
                                                    uint32_t flags) {
-  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
-                         i, j, k, l, tile_k, tile_l, flags);
-  hearth::Share<4, 2>(
-      pool,
-      [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], at[2], at[3], size[0], size[1]); },
-      {i, j, k, l}, {tile_k, tile_l}, flags);
+  hearth::ParallelizeByCore<4>(__func__, pool, task, context, kernel, last_kernel, i, j, k, l, tile_k, tile_l, flags);
 }
-
-#undef HEARTH_FORWARD_FOREIGN
 }
 #pragma GCC visibility pop
