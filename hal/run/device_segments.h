@@ -10,12 +10,12 @@
 #include "hal/programs/more_programs.h"
 #include "hal/run/loaded_plan.h"
 #include "hal/run/run_slots.h"
-#include "hal/run/segment_runner.h"
+#include "hal/run/segment_run.h"
 
 namespace hearth {
 
 // For one thread at a time. Its arguments must outlive it.
-class DeviceSegments final : public SegmentRunner {
+class DeviceSegments {
  public:
   DeviceSegments(const LoadedPlan& plan, MorePrograms& programs, RunSlots& slots);
 
@@ -23,7 +23,8 @@ class DeviceSegments final : public SegmentRunner {
   // Call it before the first run, and again when `correction` has changed and no run is in flight.
   Status Cut(double correction);
 
-  Status Run(size_t segment, SegmentRun& run) override;
+  // Hands the device the segment, and waits for it only if the run is profiled.
+  Status Run(size_t segment, SegmentRun& run);
 
   // For a plan that only the device runs, where values are staged: the whole run when no other is in flight, one
   // submission per slice; the first and the last include the copies from and to the staging buffers.

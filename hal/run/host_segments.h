@@ -7,17 +7,18 @@
 
 #include "hal/run/device_segments.h"
 #include "hal/run/loaded_plan.h"
-#include "hal/run/segment_runner.h"
+#include "hal/run/segment_run.h"
 
 namespace hearth {
 
 // For one thread at a time. Its arguments must outlive it.
-class HostSegments final : public SegmentRunner {
+class HostSegments {
  public:
   // `device`: runs the plan's other segments.
   HostSegments(const LoadedPlan& plan, DeviceSegments& device);
 
-  Status Run(size_t segment, SegmentRun& run) override;
+  // Waits for what the device was handed before, and computes the segment.
+  Status Run(size_t segment, SegmentRun& run);
   // After the last segment: takes over the next content of states in host memory, and hands out the outputs that no
   // dispatch makes.
   Status Finish(SegmentRun& run);

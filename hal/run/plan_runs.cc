@@ -25,11 +25,7 @@ PlanRuns::PlanRuns(LoadedPlan& plan)
       slots_(plan.device(), edges_, programs_),
       device_(plan, programs_, slots_),
       host_(plan, device_),
-      slicing_(plan) {
-  for (const Segment& segment : plan.plan().segments) {
-    runners_.push_back(segment.executor == Executor::kCpu ? static_cast<SegmentRunner*>(&host_) : &device_);
-  }
-}
+      slicing_(plan) {}
 
 Result<std::unique_ptr<PlanRuns>> PlanRuns::Create(LoadedPlan& plan) {
   std::unique_ptr<PlanRuns> runs(new PlanRuns(plan));
@@ -93,7 +89,9 @@ Status PlanRuns::Bind(Side side, size_t index, const Endpoint& endpoint) {
 }
 
 Status PlanRuns::RunSegments(SegmentRun& run) {
-  for (size_t k = 0; k < runners_.size(); ++k) HEARTH_TRY(runners_[k]->Run(k, run));
+  const std::vector<Segment>& segments = plan_.plan().segments;
+  for (size_t k = 0; k < segments.size(); ++k)
+    HEARTH_TRY(segments[k].executor == Executor::kCpu ? host_.Run(k, run) : device_.Run(k, run));
   return Status::Ok();
 }
 

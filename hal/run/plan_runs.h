@@ -104,7 +104,6 @@ class PlanRuns {
   RunSlots slots_;
   DeviceSegments device_;
   HostSegments host_;
-  std::vector<SegmentRunner*> runners_;  // by segment
   Slicing slicing_;
   TransferCounts transfers_;
 };

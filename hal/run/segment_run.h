@@ -1,7 +1,7 @@
-// Runs the segments of a loaded plan that belong to one executor: a device (device_segments.h) or the CPU
+// What a run of a plan takes along from segment to segment, to those of the device (device_segments.h) and of the CPU
 // (host_segments.h).
-#ifndef HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
-#define HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
+#ifndef HEARTH_HAL_RUN_SEGMENT_RUN_H_
+#define HEARTH_HAL_RUN_SEGMENT_RUN_H_
 
 #include <cstddef>
 #include <span>
@@ -10,7 +10,6 @@
 
 #include "core/base/run_control.h"
 #include "hal/io/transfers.h"
-#include "hearth/status.h"
 
 namespace hearth {
 
@@ -31,15 +30,6 @@ struct SegmentRun {
   double host_ms = 0;  // of segments on the CPU so far
 };
 
-class SegmentRunner {
- public:
-  virtual ~SegmentRunner() = default;
-
-  // A device is only handed the segment, unless the run is profiled; the CPU waits for what the device was handed
-  // before, and has computed the segment when this returns.
-  virtual Status Run(size_t segment, SegmentRun& run) = 0;
-};
-
 }  // namespace hearth
 
-#endif  // HEARTH_HAL_RUN_SEGMENT_RUNNER_H_
+#endif  // HEARTH_HAL_RUN_SEGMENT_RUN_H_
