@@ -9,37 +9,27 @@
 namespace hearth {
 
 Status ToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<const std::byte> dense,
-                TransferCounts& counts) {
+                TransferCounts& counts, bool crosses_dense) {
   counts.to_device_bytes += range.size_bytes;
   return device.Write(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<std::byte> memory) {
-    DenseToSlices(transfer.desc, transfer.storage, dense, memory);
+    if (crosses_dense) {
+      std::ranges::copy(dense, memory.begin());
+    } else {
+      DenseToSlices(transfer.desc, transfer.storage, dense, memory);
+    }
     return Status::Ok();
   });
 }
 
 Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<std::byte> dense,
-                  TransferCounts& counts) {
+                  TransferCounts& counts, bool crosses_dense) {
   counts.to_host_bytes += range.size_bytes;
   return device.Read(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<const std::byte> memory) {
-    SlicesToDense(transfer.desc, transfer.storage, memory, dense);
-    return Status::Ok();
-  });
-}
-
-Status DenseToDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
-                     std::span<const std::byte> dense, TransferCounts& counts) {
-  counts.to_device_bytes += range.size_bytes;
-  return device.Write(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<std::byte> memory) {
-    std::ranges::copy(dense, memory.begin());
-    return Status::Ok();
-  });
-}
-
-Status DenseFromDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
-                       std::span<std::byte> dense, TransferCounts& counts) {
-  counts.to_host_bytes += range.size_bytes;
-  return device.Read(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<const std::byte> memory) {
-    std::ranges::copy(memory.first(dense.size()), dense.begin());
+    if (crosses_dense) {
+      std::ranges::copy(memory.first(dense.size()), dense.begin());
+    } else {
+      SlicesToDense(transfer.desc, transfer.storage, memory, dense);
+    }
     return Status::Ok();
   });
 }

@@ -17,18 +17,12 @@ struct TransferCounts {
   uint64_t to_device_bytes = 0, to_host_bytes = 0;
 };
 
-// `range` holds the tensor of `transfer` in slices; it may differ from transfer.range. Precondition: `dense` has the
-// tensor's size.
+// `range` holds the tensor of `transfer` in slices, or its numbers as the caller has them if it crosses dense
+// (binding_layout.h); it may differ from transfer.range. Precondition: `dense` has the tensor's size.
 Status ToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<const std::byte> dense,
-                TransferCounts& counts);
+                TransferCounts& counts, bool crosses_dense = false);
 Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<std::byte> dense,
-                  TransferCounts& counts);
-
-// The same for a tensor that crosses dense (binding_layout.h): `range` holds its numbers as the caller has them.
-Status DenseToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
-                     std::span<const std::byte> dense, TransferCounts& counts);
-Status DenseFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
-                       std::span<std::byte> dense, TransferCounts& counts);
+                  TransferCounts& counts, bool crosses_dense = false);
 
 // An input that frames in host memory fill: the bytes that cross to the device, their layout there, and the kernel that
 // reads them. The commands stay the same while only content, address, crop or size of the frames change and no frame

@@ -236,8 +236,7 @@ Status PlanEdges::Upload(const Crossings& crossings, std::span<const std::span<c
     if (way == Way::kFrame) {
       HEARTH_TRY(FrameToDevice(device(), visible, *std::get<Framed>(edge.bound).input, counts));
     } else {
-      const auto upload = way == Way::kDense ? DenseToDevice : ToDevice;
-      HEARTH_TRY(upload(device(), visible, edge.tensor->transfer, inputs[k], counts));
+      HEARTH_TRY(ToDevice(device(), visible, edge.tensor->transfer, inputs[k], counts, way == Way::kDense));
     }
   }
   return Status::Ok();
@@ -248,8 +247,8 @@ Status PlanEdges::Download(const Crossings& crossings, std::span<const std::span
   for (size_t k = 0; k < crossings.size(); ++k) {
     const Crossing& crossing = crossings[k];
     if (crossing.visible.buffer == nullptr) continue;
-    const auto download = crossing.way == Way::kDense ? DenseFromDevice : FromDevice;
-    HEARTH_TRY(download(device(), crossing.visible, EdgesOf(Side::kOutput)[k].tensor->transfer, outputs[k], counts));
+    HEARTH_TRY(FromDevice(device(), crossing.visible, EdgesOf(Side::kOutput)[k].tensor->transfer, outputs[k], counts,
+                          crossing.way == Way::kDense));
   }
   return Status::Ok();
 }
