@@ -104,14 +104,19 @@ WorkGrid GridOfElements(const BindingLayout& bytes, const DeviceInfo& device) {
                      {bytes.pitch, GroupsFor(bytes.stride, static_cast<uint32_t>(bytes.pitch)), 1});
 }
 
-Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& layout, const WorkGrid& grid,
-                                      const HostTransfer& transfer) {
+// Between slices and the elements of `layout`. `is_write`: from slices.
+Result<BindingKernel> BindingKernelOf(bool is_write, const BindingLayout& layout, const WorkGrid& grid,
+                                      const HostTransfer& transfer, const DeviceInfo& device) {
   BindingKernel kernel;
-  HEARTH_ASSIGN(kernel.source, LoadKernel(name));
+  HEARTH_ASSIGN(kernel.source, LoadKernel(is_write ? "write_binding" : "read_binding"));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
   HEARTH_TRY(SetDefine(kernel.source, "FLAT", grid.is_flat ? "1" : "0"));
   kernel.source.local_size = grid.local_size;
   kernel.group_count = grid.group_count;
+  TensorArg& slices = kernel.source.tensors[is_write ? 0 : 1];
+  slices.storage = transfer.storage;
+  if (is_write) SetPath(slices, transfer.range.size_bytes, device);
+  kernel.source.tensors[is_write ? 1 : 0].storage = layout.element;
   const Bhwc shape = ToBhwc(transfer.desc.shape);
   const auto number = [](uint64_t value) { return static_cast<uint32_t>(value); };
   kernel.scalars = {number(shape.b),      number(shape.h),        number(shape.w),
@@ -123,10 +128,15 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
   return kernel;
 }
 
-// What the bind tells; later the error would be that of a run.
-Status CheckGrid(const BindingKernel& kernel, const DeviceInfo& device) {
+Result<BindingKernel> BorrowedKernelOf(bool is_write, const BindingLayout& layout, bool is_texture,
+                                       const HostTransfer& transfer, const DeviceInfo& device) {
+  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(is_write, layout, grid, transfer, device));
+  // What the bind tells; later the error would be that of a run.
   const auto& groups = kernel.group_count;
-  return CheckGroupLimits(kernel.source, {groups[0], groups[1], groups[2]}, device);
+  HEARTH_TRY(CheckGroupLimits(kernel.source, {groups[0], groups[1], groups[2]}, device));
+  if (is_texture) kernel.source.tensors[is_write ? 1 : 0].path = AccessPath::kTexture;
+  return kernel;
 }
 
 // The layout for the kernels of bytes: an element has four numbers, `stride` is the number of elements, and `pitch` is
@@ -157,16 +167,13 @@ BindingLayout DenseLayout(const HostTransfer& transfer) {
   return layout;
 }
 
-Result<BindingKernel> DenseKernelOf(const char* name, const BindingLayout& layout, const WorkGrid& grid,
-                                    const HostTransfer& transfer) {
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(name, layout, grid, transfer));
+Result<BindingKernel> DenseKernelOf(bool is_write, const HostTransfer& transfer, const DeviceInfo& device) {
+  const BindingLayout layout = DenseLayout(transfer);
+  const WorkGrid grid = is_write && !IsFloat(transfer) ? GridOfElements(layout, device)
+                                                       : GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(is_write, layout, grid, transfer, device));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", IsFloat(transfer) ? "3" : "2"));
   return kernel;
-}
-
-void SetBorrowed(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
-  arg.storage = layout.element;
-  if (is_texture) arg.path = AccessPath::kTexture;
 }
 
 }  // namespace
@@ -229,23 +236,12 @@ NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_wr
 
 Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                         const DeviceInfo& device) {
-  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, grid, transfer));
-  HEARTH_TRY(CheckGrid(kernel, device));
-  SetBorrowed(kernel.source.tensors[0], layout, is_texture);
-  kernel.source.tensors[1].storage = transfer.storage;
-  return kernel;
+  return BorrowedKernelOf(false, layout, is_texture, transfer, device);
 }
 
 Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                          const DeviceInfo& device) {
-  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, grid, transfer));
-  HEARTH_TRY(CheckGrid(kernel, device));
-  kernel.source.tensors[0].storage = transfer.storage;
-  SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
-  SetBorrowed(kernel.source.tensors[1], layout, is_texture);
-  return kernel;
+  return BorrowedKernelOf(true, layout, is_texture, transfer, device);
 }
 
 bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device) {
@@ -263,23 +259,11 @@ uint64_t CrossingBytes(const HostTransfer& transfer) {
 }
 
 Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  const BindingLayout layout = DenseLayout(transfer);
-  HEARTH_ASSIGN(BindingKernel kernel, DenseKernelOf("read_binding", layout, grid, transfer));
-  kernel.source.tensors[0].storage = layout.element;
-  kernel.source.tensors[1].storage = transfer.storage;
-  return kernel;
+  return DenseKernelOf(false, transfer, device);
 }
 
 Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  const BindingLayout layout = DenseLayout(transfer);
-  const WorkGrid grid =
-      IsFloat(transfer) ? GridOfTexels(ToBhwc(transfer.desc.shape), device) : GridOfElements(layout, device);
-  HEARTH_ASSIGN(BindingKernel kernel, DenseKernelOf("write_binding", layout, grid, transfer));
-  kernel.source.tensors[0].storage = transfer.storage;
-  SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
-  kernel.source.tensors[1].storage = layout.element;
-  return kernel;
+  return DenseKernelOf(true, transfer, device);
 }
 
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device) {
