@@ -21,12 +21,10 @@ std::vector<std::optional<SharedProgram>> HeldOf(const Device& device, std::span
                                                  const SharedPrograms* held) {
   std::vector<std::optional<SharedProgram>> found(sources.size());
   if (held == nullptr) return found;
-  if (device.info().compile_grouping == CompileGrouping::kTogether) {
-    const std::vector<SharedProgram> all = held->FindAll(sources);
-    std::copy(all.begin(), all.end(), found.begin());
-    return found;
-  }
   std::ranges::transform(sources, found.begin(), [&](const KernelSource& source) { return held->Find(source); });
+  const bool are_together = device.info().compile_grouping == CompileGrouping::kTogether;
+  if (are_together && !std::ranges::all_of(found, &std::optional<SharedProgram>::has_value))
+    found.assign(sources.size(), std::nullopt);
   return found;
 }
 

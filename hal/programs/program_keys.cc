@@ -58,16 +58,6 @@ std::optional<SharedProgram> SharedPrograms::Find(const KernelSource& source) co
   return std::nullopt;
 }
 
-std::vector<SharedProgram> SharedPrograms::FindAll(std::span<const KernelSource> sources) const {
-  std::vector<SharedProgram> all;
-  for (const KernelSource& source : sources) {
-    std::optional<SharedProgram> found = Find(source);
-    if (!found) return {};
-    all.push_back(*std::move(found));
-  }
-  return all;
-}
-
 void SharedPrograms::Add(const std::shared_ptr<ProgramGroup>& group) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(groups_, [](const std::weak_ptr<ProgramGroup>& held) { return held.expired(); });

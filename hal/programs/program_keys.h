@@ -106,8 +106,6 @@ struct SharedProgram {
 class SharedPrograms {
  public:
   std::optional<SharedProgram> Find(const KernelSource& source) const;
-  // The programs of all sources, in order; empty if one of them is not held.
-  std::vector<SharedProgram> FindAll(std::span<const KernelSource> sources) const;
   void Add(const std::shared_ptr<ProgramGroup>& group);
 
  private:
