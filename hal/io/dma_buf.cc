@@ -228,13 +228,14 @@ class DmaBufFrame final : public ExternalFrame {
   std::array<ExternalMemory, 3> memories_;  // by plane; not open: in the first one
 };
 
-}  // namespace
-
+// See OpenExternalFrame. A memfd is taken too.
 Result<std::shared_ptr<ExternalFrame>> OpenDmaBuf(const Frame& frame) {
   auto opened = std::make_shared<DmaBufFrame>(frame);
   HEARTH_TRY(opened->Adopt());
   return std::shared_ptr<ExternalFrame>(std::move(opened));
 }
+
+}  // namespace
 
 Result<Descriptor> DescriptorForDriver(uint64_t descriptor) {
   Descriptor duplicate(::fcntl(static_cast<int>(descriptor), F_DUPFD_CLOEXEC, 0));

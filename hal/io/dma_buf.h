@@ -7,9 +7,6 @@
 
 namespace hearth {
 
-// See OpenExternalFrame. A memfd is taken too.
-Result<std::shared_ptr<ExternalFrame>> OpenDmaBuf(const Frame& frame);
-
 // A duplicate of a dma-buf's descriptor for a driver, which owns it once it has taken it: then release it.
 // kResourceExhausted if the process has no descriptor left.
 Result<Descriptor> DescriptorForDriver(uint64_t descriptor);
