@@ -73,9 +73,9 @@ Status CheckCopy(const CopyCommand& copy) {
                from.offset_bytes, to.size_bytes, to.offset_bytes);
 }
 
-Status CheckKernels(std::span<const KernelSource> sources, const DeviceInfo& info) {
+Status CheckBuild(std::span<const KernelSource> sources, const DeviceInfo& info) {
   for (const KernelSource& source : sources) HEARTH_TRY(CheckKernelLimits(source, info));
-  return Status::Ok();
+  return CheckNoNewLlvm(info.backend);
 }
 
 // Drivers report a refused program by many codes; callers get one.
@@ -149,8 +149,7 @@ Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_b
 
 Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSource> sources) {
   if (sources.empty()) return Error(StatusCode::kInvalidArgument, "no kernel to compile was given");
-  HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
+  HEARTH_TRY(CheckBuild(sources, info_));
   return WithOneCode(DoCompile(sources), false);
 }
 
@@ -158,8 +157,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource>
                                                    std::span<const std::byte> binary) {
   if (sources.empty() || binary.empty())
     return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
-  HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
+  HEARTH_TRY(CheckBuild(sources, info_));
   return WithOneCode(DoLoad(sources, binary), true);
 }
 
@@ -168,8 +166,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::LoadParts(std::span<const KernelSo
                                                         std::span<const std::byte> driver_part) {
   if (sources.empty() || portable.empty() || driver_part.empty())
     return Error(StatusCode::kInvalidArgument, "an empty part of a binary, or no kernel, was given to load");
-  HEARTH_TRY(CheckKernels(sources, info_));
-  HEARTH_TRY(CheckNoNewLlvm(info_.backend));
+  HEARTH_TRY(CheckBuild(sources, info_));
   return WithOneCode(DoLoadParts(sources, portable, driver_part), true);
 }
 
