@@ -20,24 +20,20 @@ Status Damaged(const char* what) {
 
 // ---- Programs ----
 
-std::string ShaderLog(GLuint shader) {
+// Of a shader or a program, by its functions.
+template <typename Get, typename GetLog>
+std::string LogOf(GLuint object, const Get& get, const GetLog& get_log) {
   GLint size = 0;
-  glGetShaderiv(shader, GL_INFO_LOG_LENGTH, &size);
+  get(object, GL_INFO_LOG_LENGTH, &size);
   std::string log(static_cast<size_t>(std::max(size, 1)), '\0');
   GLsizei length = 0;
-  glGetShaderInfoLog(shader, static_cast<GLsizei>(log.size()), &length, log.data());
+  get_log(object, static_cast<GLsizei>(log.size()), &length, log.data());
   log.resize(static_cast<size_t>(std::max(length, 0)));
   return log;
 }
 
 std::string ProgramLog(GLuint program) {
-  GLint size = 0;
-  glGetProgramiv(program, GL_INFO_LOG_LENGTH, &size);
-  std::string log(static_cast<size_t>(std::max(size, 1)), '\0');
-  GLsizei length = 0;
-  glGetProgramInfoLog(program, static_cast<GLsizei>(log.size()), &length, log.data());
-  log.resize(static_cast<size_t>(std::max(length, 0)));
-  return log;
+  return LogOf(program, glGetProgramiv, glGetProgramInfoLog);
 }
 
 // What a log says, or that it says nothing: llvmpipe refuses binaries without a word.
@@ -62,7 +58,7 @@ Status FinishCompile(const KernelSource& source, GLuint shader, GLuint program) 
   glGetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
   if (compiled != GL_TRUE) {
     return Error(StatusCode::kUnavailable, "the driver does not compile kernel '{}': {}", source.name,
-                 Reason(ShaderLog(shader)));
+                 Reason(LogOf(shader, glGetShaderiv, glGetShaderInfoLog)));
   }
   glGetProgramiv(program, GL_LINK_STATUS, &linked);
   if (linked != GL_TRUE) {
