@@ -69,7 +69,7 @@ Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
   }
   HEARTH_ASSIGN(DeviceInfo info, ReadOpenClDeviceInfo(*api, id));
   if (candidate.profile != nullptr) info = Simulated(std::move(info), *candidate.profile);
-  return OpenClDevice::Create(*api, id.platform, id.device, std::move(info));
+  return MakeOpenClDevice(*api, id, std::move(info));
 }
 
 Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
     return Error(StatusCode::kInvalidArgument, "the shared OpenCL device: {}", reason);
   }
   HEARTH_ASSIGN(DeviceInfo info, ReadOpenClDeviceInfo(*api, id));
-  return OpenClDevice::Share(*api, with_device, std::move(info));
+  return ShareOpenClDevice(*api, with_device, std::move(info));
 }
 
 }  // namespace hearth
