@@ -161,14 +161,6 @@ void CallWithConstants(const Graph& graph, const Node& node, const ModelBytesRea
   }
 }
 
-// What is in place of a node whose results nobody reads after all.
-class MergedNode final : public HostNode {
- public:
-  Status Run(RunControl* /*control*/) override { return Status::Ok(); }
-  std::string_view kernel() const override { return "merged"; }
-  std::optional<uint64_t> held_bytes() const override { return 0; }
-};
-
 // Leaves out functions of single elements whose readers make the same themselves (HostNode::unread).
 void MergeUnread(const Graph& graph, std::span<const int> indices, std::span<const ValueId> outputs,
                  std::vector<std::unique_ptr<HostNode>>& nodes) {
@@ -178,7 +170,8 @@ void MergeUnread(const Graph& graph, std::span<const int> indices, std::span<con
     const auto is_read = [&](ValueId value) { return read.contains(value); };
     const bool is_simple = std::holds_alternative<Unary>(node.op);
     if (is_simple && std::ranges::none_of(node.outputs, is_read)) {
-      nodes[k] = std::make_unique<MergedNode>();
+      nodes[k] = NodeOf(
+          "merged", [] {}, 0);
       continue;
     }
     for (const ValueId value : node.inputs) {

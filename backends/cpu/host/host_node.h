@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "backends/cpu/host/host_arena.h"
 #include "backends/cpu/host/quantized.h"
@@ -33,6 +34,35 @@ class HostNode {
   // An operand that it does not read, as it makes the same of another one; kNoValue if it reads all.
   virtual ValueId unread() const { return kNoValue; }
 };
+
+// A node whose runs call a function object, which can't fail. One class for all objects: classes of their own would be
+// 10 KB of type names and tables.
+class WorkNode final : public HostNode {
+ public:
+  using Work = std::unique_ptr<void, void (*)(void*)>;
+  WorkNode(std::string_view kernel, Work work, void (*run)(void* work), std::optional<uint64_t> held_bytes)
+      : kernel_(kernel), work_(std::move(work)), run_(run), held_bytes_(held_bytes) {}
+  Status Run(RunControl* /*control*/) override {
+    run_(work_.get());
+    return Status::Ok();
+  }
+  std::string_view kernel() const override { return kernel_; }
+  std::optional<uint64_t> held_bytes() const override { return held_bytes_; }
+
+ private:
+  std::string_view kernel_;
+  Work work_;
+  void (*run_)(void* work);
+  std::optional<uint64_t> held_bytes_;
+};
+
+template <typename Work>
+std::unique_ptr<HostNode> NodeOf(std::string_view kernel, Work work,
+                                 std::optional<uint64_t> held_bytes = std::nullopt) {
+  WorkNode::Work own(new Work(std::move(work)), [](void* object) { delete static_cast<Work*>(object); });
+  const auto run = [](void* object) { (*static_cast<Work*>(object))(); };
+  return std::make_unique<WorkNode>(kernel, std::move(own), run, held_bytes);
+}
 
 // Arguments of the makers of host nodes. Graph, arena and workers must outlive the node, weights need not.
 struct HostNodeRequest {

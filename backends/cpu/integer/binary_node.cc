@@ -102,39 +102,6 @@ void Apply(BinaryKind kind, const BinaryTask& task, const PairsPart& part) {
             [](const BinaryTask& of, int32_t x, int32_t y) HEARTH_INTO_CALLER { return ChosenOf(of, x, y); });
 }
 
-class IntegerBinaryNode final : public HostNode {
- public:
-  IntegerBinaryNode(const HostNodeRequest& request, const BinaryTask& task)
-      : kind_(std::get<Binary>(request.node.op).kind),
-        count_(ShapeOf(request, request.node.outputs[0]).element_count()),
-        out_(request.arena.stored(request.node.outputs[0]).data()),
-        task_(task),
-        rows_(ShapeOf(request, request.node.outputs[0]),
-              {ShapeOf(request, request.node.inputs[0]), ShapeOf(request, request.node.inputs[1])}),
-        workers_(request.workers) {}
-
-  std::string_view kernel() const override { return "integer"; }
-
-  Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(count_, kLeastBinaryElements, [&](int64_t begin, int64_t end) {
-      Apply(kind_, task_, {rows_, task_.a.bytes, task_.b.bytes, out_, begin, end});
-    });
-    return Status::Ok();
-  }
-
- private:
-  static const Shape& ShapeOf(const HostNodeRequest& request, ValueId value) {
-    return request.graph.value(value).desc.shape;
-  }
-
-  BinaryKind kind_;
-  int64_t count_;
-  std::byte* out_;
-  BinaryTask task_;
-  BroadcastRows<2> rows_;
-  WorkerPool& workers_;
-};
-
 bool IsTaken(BinaryKind kind) {
   return kind == BinaryKind::kAdd || kind == BinaryKind::kSub || kind == BinaryKind::kMul ||
          kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
@@ -204,7 +171,13 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   if (is_sum && !SetSum(task, binary->kind == BinaryKind::kSub)) return nullptr;
   if (binary->kind == BinaryKind::kMul && !SetProduct(task)) return nullptr;
   if (std::unique_ptr<HostNode> table = MakeTableOfBoth(request, binary->kind, task)) return table;
-  return std::make_unique<IntegerBinaryNode>(request, task);
+  const BroadcastRows<2> rows(out.shape, {request.in(0).shape, request.in(1).shape});
+  return NodeOf("integer", [kind = binary->kind, task, rows, count = out.shape.element_count(),
+                            y = request.bytes(request.node.outputs[0]).data(), &workers = request.workers] {
+    workers.ForEachPart(count, kLeastBinaryElements, [&](int64_t begin, int64_t end) {
+      Apply(kind, task, {rows, task.a.bytes, task.b.bytes, y, begin, end});
+    });
+  });
 }
 
 }  // namespace hearth

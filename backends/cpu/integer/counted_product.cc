@@ -155,44 +155,26 @@ void CountedProduct::Multiply(std::span<const float> x, std::span<float> y, Work
   }
 }
 
-namespace {
-
-class DynamicQuantizeNode final : public HostNode {
- public:
-  explicit DynamicQuantizeNode(const HostNodeRequest& request) : workers_(request.workers) {
-    const std::span<std::byte> x = request.bytes(request.node.inputs[0]);
-    const int64_t count = request.in(0).shape.element_count();
-    x_ = {reinterpret_cast<const float*>(x.data()), static_cast<size_t>(count)};
-    for (size_t k = 0; k < outputs_.size(); ++k) outputs_[k] = request.bytes(request.node.outputs[k]).data();
-  }
-
-  std::string_view kernel() const override { return "integer"; }
-
-  Status Run(RunControl* /*control*/) override {
-    const std::span<uint8_t> steps(reinterpret_cast<uint8_t*>(outputs_[0]), x_.size());
-    CountedBytes counted = CountBytes(x_, steps, workers_);
-    if (!counted.are_finite) {
-      counted = {kNan, 0, false};
-      std::ranges::fill(steps, uint8_t{0});
-    }
-    std::memcpy(outputs_[1], &counted.step, sizeof(counted.step));
-    *outputs_[2] = static_cast<std::byte>(counted.zero);
-    return Status::Ok();
-  }
-
- private:
-  std::span<const float> x_;
-  std::array<std::byte*, 3> outputs_ = {};
-  WorkerPool& workers_;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeDynamicQuantizeNode(const HostNodeRequest& request) {
   const bool is_taken = std::holds_alternative<DynamicQuantize>(request.node.op) &&
                         BestIntegerSet() != IntegerSet::kNone && !request.graph.IsConstant(request.node.inputs[0]);
   if (!is_taken) return nullptr;
-  return std::make_unique<DynamicQuantizeNode>(request);
+  const std::span<const std::byte> in = request.bytes(request.node.inputs[0]);
+  const std::span x(reinterpret_cast<const float*>(in.data()),
+                    static_cast<size_t>(request.in(0).shape.element_count()));
+  const auto output = [&](size_t k) { return request.bytes(request.node.outputs[k]).data(); };
+  return NodeOf("integer", [x, y = output(0), step = output(1), zero = output(2), &workers = request.workers] {
+    const std::span<uint8_t> steps(reinterpret_cast<uint8_t*>(y), x.size());
+    CountedBytes counted = CountBytes(x, steps, workers);
+    if (!counted.are_finite) {
+      counted = {kNan, 0, false};
+      std::ranges::fill(steps, uint8_t{0});
+    }
+    std::memcpy(step, &counted.step, sizeof(counted.step));
+    *zero = static_cast<std::byte>(counted.zero);
+  });
 }
 
 }  // namespace hearth

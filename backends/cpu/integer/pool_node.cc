@@ -128,37 +128,20 @@ void PoolRows(const PoolTask& task, const T* x, T* y, int64_t begin, int64_t end
   });
 }
 
-class PoolNode final : public HostNode {
- public:
-  PoolNode(const HostNodeRequest& request, PoolTask task)
-      : task_(std::move(task)),
-        is_signed_(request.in(0).dtype == DType::kInt8),
-        x_(request.arena.stored(request.node.inputs[0]).data()),
-        y_(request.arena.stored(request.node.outputs[0]).data()),
-        workers_(request.workers) {}
-
-  std::string_view kernel() const override { return "integer"; }
-
-  Status Run(RunControl* /*control*/) override {
-    const int64_t row_work = int64_t{task_.out_w} * task_.in.channels * task_.kernel_h * task_.kernel_w;
-    workers_.ForEachPart(
-        task_.in.batch * task_.out_h, kLeastPoolReads / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
-          if (is_signed_) {
-            PoolRows(task_, reinterpret_cast<const int8_t*>(x_), reinterpret_cast<int8_t*>(y_), begin, end);
-          } else {
-            PoolRows(task_, reinterpret_cast<const uint8_t*>(x_), reinterpret_cast<uint8_t*>(y_), begin, end);
-          }
-        });
-    return Status::Ok();
-  }
-
- private:
-  PoolTask task_;
-  bool is_signed_;
-  const std::byte* x_;
-  std::byte* y_;
-  WorkerPool& workers_;
-};
+std::unique_ptr<HostNode> PoolOf(const HostNodeRequest& request, const PoolTask& task) {
+  return NodeOf("integer", [task, is_signed = request.in(0).dtype == DType::kInt8,
+                            x = request.bytes(request.node.inputs[0]).data(),
+                            y = request.bytes(request.node.outputs[0]).data(), &workers = request.workers] {
+    const int64_t row_work = int64_t{task.out_w} * task.in.channels * task.kernel_h * task.kernel_w;
+    workers.ForEachPart(task.in.batch * task.out_h, kLeastPoolReads / (row_work + 1) + 1,
+                        [&](int64_t begin, int64_t end) {
+                          const auto pool = [&]<typename T>(T) {
+                            PoolRows(task, reinterpret_cast<const T*>(x), reinterpret_cast<T*>(y), begin, end);
+                          };
+                          is_signed ? pool(int8_t{}) : pool(uint8_t{});
+                        });
+  });
+}
 
 // Returns false for unsupported grids and activations. Precondition: is_mean is set.
 bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask& task) {
@@ -191,7 +174,7 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   task.window = pool.window;
   task.padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
   task.averages_stored = task.is_mean && request.in(0).quantization == request.out().quantization;
-  return std::make_unique<PoolNode>(request, std::move(task));
+  return PoolOf(request, task);
 }
 
 // A mean over neighbouring dimensions is one window over that many lines.
@@ -218,7 +201,7 @@ std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce&
   if (reduced > kMostTaps || inner > INT32_MAX) return nullptr;
   task.in.height = task.kernel_h = static_cast<int32_t>(reduced);
   task.in.channels = static_cast<int32_t>(inner);
-  return std::make_unique<PoolNode>(request, std::move(task));
+  return PoolOf(request, task);
 }
 
 }  // namespace

@@ -73,62 +73,45 @@ class TableNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// Quantization and dequantization: between floats and 8 bits.
-class ConvertNode final : public HostNode {
- public:
-  ConvertNode(const HostNodeRequest& request, bool to_floats)
-      : to_floats_(to_floats),
-        divides_(std::get<Unary>(request.node.op).alpha == 1.0f),
-        desc_(request.graph.value(to_floats ? request.node.inputs[0] : request.node.outputs[0]).desc),
-        bytes_(request.arena.stored(to_floats ? request.node.inputs[0] : request.node.outputs[0])),
-        floats_(request.arena.floats(to_floats ? request.node.outputs[0] : request.node.inputs[0])),
-        workers_(request.workers) {}
+// Ties go to even, as in XNNPACK. NaN becomes the lowest number.
+template <typename T, bool kDivides>
+void QuantizeBy(const TensorGrid& of_tensor, const float* floats, std::byte* bytes, int64_t elements) {
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    const TensorGrid grid = of_tensor;
+    const auto zero_point = static_cast<int32_t>(grid.zero_point);
+    const float* x = floats;
+    T* __restrict y = reinterpret_cast<T*>(bytes);
+    const int64_t count = elements;
+    for (int64_t k = 0; k < count; ++k) {
+      float steps = kDivides ? x[k] / grid.scale : x[k] * grid.inverse;
+      steps = steps > grid.lowest ? steps : grid.lowest;
+      steps = steps < grid.highest ? steps : grid.highest;
+      y[k] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + zero_point);
+    }
+  });
+}
 
-  std::string_view kernel() const override { return "integer"; }
+std::unique_ptr<HostNode> QuantizeOf(const HostNodeRequest& request, bool divides) {
+  const TensorDesc& desc = request.out();
+  const bool is_signed = desc.dtype == DType::kInt8;
+  const auto quantize = divides ? (is_signed ? QuantizeBy<int8_t, true> : QuantizeBy<uint8_t, true>)
+                                : (is_signed ? QuantizeBy<int8_t, false> : QuantizeBy<uint8_t, false>);
+  return NodeOf("integer", [quantize, grid = GridOf(desc), x = request.arena.floats(request.node.inputs[0]),
+                            y = request.arena.stored(request.node.outputs[0]).data(), &workers = request.workers] {
+    workers.ForEachPart(ssize(x), kLeastUnaryElements,
+                        [&](int64_t begin, int64_t end) { quantize(grid, x.data() + begin, y + begin, end - begin); });
+  });
+}
 
-  Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(static_cast<int64_t>(floats_.size()), kLeastUnaryElements, [&](int64_t begin, int64_t end) {
+std::unique_ptr<HostNode> DequantizeOf(const HostNodeRequest& request) {
+  return NodeOf("integer", [&desc = request.in(0), x = request.arena.stored(request.node.inputs[0]),
+                            y = request.arena.floats(request.node.outputs[0]), &workers = request.workers] {
+    workers.ForEachPart(ssize(y), kLeastUnaryElements, [&](int64_t begin, int64_t end) {
       const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(end - begin);
-      const std::span<std::byte> bytes = bytes_.subspan(first, count);
-      const std::span<float> floats = floats_.subspan(first, count);
-      if (to_floats_) {
-        ToFloats(desc_, bytes, floats);
-      } else {
-        desc_.dtype == DType::kInt8 ? Quantize<int8_t>(floats, bytes) : Quantize<uint8_t>(floats, bytes);
-      }
+      ToFloats(desc, x.subspan(first, count), y.subspan(first, count));
     });
-    return Status::Ok();
-  }
-
- private:
-  // Ties go to even, as in XNNPACK. NaN becomes the lowest number.
-  template <typename T>
-  void Quantize(std::span<const float> floats, std::span<std::byte> bytes) const {
-    divides_ ? QuantizeBy<T, true>(floats, bytes) : QuantizeBy<T, false>(floats, bytes);
-  }
-  template <typename T, bool kDivides>
-  void QuantizeBy(std::span<const float> floats, std::span<std::byte> bytes) const {
-    Vectorized([&]() HEARTH_INTO_CALLER {
-      const TensorGrid grid = GridOf(desc_);
-      const auto zero_point = static_cast<int32_t>(grid.zero_point);
-      const float* x = floats.data();
-      T* __restrict y = reinterpret_cast<T*>(bytes.data());
-      const size_t count = floats.size();
-      for (size_t k = 0; k < count; ++k) {
-        float steps = kDivides ? x[k] / grid.scale : x[k] * grid.inverse;
-        steps = steps > grid.lowest ? steps : grid.lowest;
-        steps = steps < grid.highest ? steps : grid.highest;
-        y[k] = static_cast<T>(static_cast<int32_t>(RoundedToEven(steps)) + zero_point);
-      }
-    });
-  }
-
-  bool to_floats_, divides_;
-  const TensorDesc& desc_;
-  std::span<std::byte> bytes_;
-  std::span<float> floats_;
-  WorkerPool& workers_;
-};
+  });
+}
 
 }  // namespace
 
@@ -204,12 +187,9 @@ std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
     const std::optional<ByteTable> table = UnaryTableOf(request.graph, request.node);
     return table ? MakeTableNode(request, *table, 0, kNoValue) : nullptr;
   }
-  if (unary->kind == UnaryKind::kQuantize && IsPlainFloat32(in) && to_8_bits) {
-    return std::make_unique<ConvertNode>(request, false);
-  }
-  if (unary->kind == UnaryKind::kDequantize && from_8_bits && IsPlainFloat32(out)) {
-    return std::make_unique<ConvertNode>(request, true);
-  }
+  if (unary->kind == UnaryKind::kQuantize && IsPlainFloat32(in) && to_8_bits)
+    return QuantizeOf(request, unary->alpha == 1.0f);
+  if (unary->kind == UnaryKind::kDequantize && from_8_bits && IsPlainFloat32(out)) return DequantizeOf(request);
   return nullptr;
 }
 

@@ -147,46 +147,6 @@ void ComputeByTable(const Part& part, const BinaryRow& row) {
       part, [&](T a, T b) { return static_cast<T>(row.function(static_cast<double>(a), static_cast<double>(b))); });
 }
 
-class BinaryNode final : public HostNode {
- public:
-  BinaryNode(const HostNodeRequest& request, HostOperand a, HostOperand b, PartFunction function, Activation activation)
-      : out_(request, activation),
-        workers_(request.workers),
-        a_(std::move(a)),
-        b_(std::move(b)),
-        rows_(out_.shape(), {a_.desc.shape, b_.desc.shape}),
-        function_(function) {
-    if (const auto* binary = std::get_if<Binary>(&request.node.op)) row_ = &RowOf(binary->kind);
-  }
-
-  std::string_view kernel() const override { return "binary"; }
-
-  Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-      const Part part{rows_, a_.bytes, b_.bytes, out_.bytes(), begin, end};
-      if (function_ != nullptr) return function_(part);
-      switch (a_.desc.dtype) {
-        case DType::kInt32: return ComputeByTable<int32_t>(part, *row_);
-        case DType::kInt64: return ComputeByTable<int64_t>(part, *row_);
-        case DType::kInt8: return ComputeByTable<int8_t>(part, *row_);
-        case DType::kUInt8: return ComputeByTable<uint8_t>(part, *row_);
-        case DType::kFloat64: return ComputeByTable<double>(part, *row_);
-        default: return ComputeByTable<float>(part, *row_);
-      }
-    });
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  HostOutput out_;
-  WorkerPool& workers_;
-  HostOperand a_, b_;
-  BroadcastRows<2> rows_;
-  PartFunction function_;  // null: use the table's row
-  const BinaryRow* row_ = nullptr;
-};
-
 // A > B is computed as B < A.
 bool Exchanges(const Op& op, Op& exchanged) {
   const auto* binary = std::get_if<Binary>(&op);
@@ -228,10 +188,27 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   }
   const bool has_integers =
       type == DType::kInt32 || type == DType::kInt64 || type == DType::kInt8 || type == DType::kUInt8;
-  const bool has_row = binary != nullptr && out.dtype == type &&
-                       (IsReal(a.desc) ? RowOf(binary->kind).function != nullptr : has_integers);
+  const BinaryRow* row = binary == nullptr ? nullptr : &RowOf(binary->kind);
+  const bool has_row =
+      row != nullptr && out.dtype == type && (IsReal(a.desc) ? row->function != nullptr : has_integers);
   if (function == nullptr && !has_row) return nullptr;
-  return std::make_unique<BinaryNode>(request, std::move(a), std::move(b), function, activation);
+  const BroadcastRows<2> rows(out.shape, {a.desc.shape, b.desc.shape});
+  return NodeOf("binary", [function, row, rows, a = std::move(a), b = std::move(b), y = HostOutput(request, activation),
+                           &workers = request.workers] {
+    workers.ForEachPart(y.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+      const Part part{rows, a.bytes, b.bytes, y.bytes(), begin, end};
+      if (function != nullptr) return function(part);
+      switch (a.desc.dtype) {
+        case DType::kInt32: return ComputeByTable<int32_t>(part, *row);
+        case DType::kInt64: return ComputeByTable<int64_t>(part, *row);
+        case DType::kInt8: return ComputeByTable<int8_t>(part, *row);
+        case DType::kUInt8: return ComputeByTable<uint8_t>(part, *row);
+        case DType::kFloat64: return ComputeByTable<double>(part, *row);
+        default: return ComputeByTable<float>(part, *row);
+      }
+    });
+    y.Finish();
+  });
 }
 
 }  // namespace hearth

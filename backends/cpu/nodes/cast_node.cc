@@ -89,42 +89,20 @@ Conversion ConversionOf(DType from, DType to) {
   });
 }
 
-class CastNode final : public HostNode {
- public:
-  CastNode(const HostNodeRequest& request, HostOperand x, Conversion conversion)
-      : x_(std::move(x)),
-        y_(request.arena.bytes(request.node.outputs[0]).data()),
-        count_(request.out().shape.element_count()),
-        workers_(request.workers),
-        conversion_(conversion) {}
-
-  std::string_view kernel() const override { return "cast"; }
-
-  Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(count_, kLeastElementsOfPart,
-                         [&](int64_t begin, int64_t end) { conversion_(x_.bytes, y_, begin, end); });
-    return Status::Ok();
-  }
-
- private:
-  HostOperand x_;
-  std::byte* y_;
-  int64_t count_;
-  WorkerPool& workers_;
-  Conversion conversion_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
   if (!std::holds_alternative<Cast>(request.node.op)) return nullptr;
-  const TensorDesc &x = graph.value(request.node.inputs[0]).desc, &y = graph.value(request.node.outputs[0]).desc;
+  const TensorDesc &x = request.in(0), &y = request.out();
   if (x.quantization.has_value() || y.quantization.has_value()) return nullptr;
   HEARTH_ASSIGN(HostOperand operand, HostOperandOf(request, 0));
   const Conversion conversion = ConversionOf(operand.desc.dtype, y.dtype);
   if (conversion == nullptr) return nullptr;
-  return std::make_unique<CastNode>(request, std::move(operand), conversion);
+  return NodeOf("cast", [conversion, from = std::move(operand), to = request.bytes(request.node.outputs[0]).data(),
+                         count = y.shape.element_count(), &workers = request.workers] {
+    workers.ForEachPart(count, kLeastElementsOfPart,
+                        [&](int64_t begin, int64_t end) { conversion(from.bytes, to, begin, end); });
+  });
 }
 
 }  // namespace hearth

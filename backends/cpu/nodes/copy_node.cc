@@ -44,28 +44,6 @@ void CopyRows(const RowCopy& copy) {
   }
 }
 
-class CopyNode final : public HostNode {
- public:
-  // `after`: an activation of floats; 8-bit numbers have it in their tables.
-  CopyNode(const HostNodeRequest& request, std::vector<RowCopy> copies, Activation after, bool changes_grid)
-      : out_(request, after),
-        copies_(std::move(copies)),
-        changes_numbers_(after != Activation::kNone || changes_grid) {}
-
-  std::string_view kernel() const override { return "copy"; }
-
-  Status Run(RunControl* /*control*/) override {
-    for (const RowCopy& copy : copies_) CopyRows(copy);
-    if (changes_numbers_) out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  HostOutput out_;
-  std::vector<RowCopy> copies_;
-  bool changes_numbers_;  // the copied numbers are not yet the output
-};
-
 // The axis along which the inputs are concatenated; nullopt for other nodes. A reshape is a concatenation of one input.
 std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) return 0;
@@ -128,7 +106,11 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     target += copy.row_bytes;
     copies.push_back(copy);
   }
-  return std::make_unique<CopyNode>(request, std::move(copies), after, changes_grid);
+  const bool changes_numbers = after != Activation::kNone || changes_grid;  // what is copied is not yet the output
+  return NodeOf("copy", [copies = std::move(copies), result = HostOutput(request, after), changes_numbers] {
+    for (const RowCopy& copy : copies) CopyRows(copy);
+    if (changes_numbers) result.Finish();
+  });
 }
 
 }  // namespace hearth

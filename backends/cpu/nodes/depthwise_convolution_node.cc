@@ -144,39 +144,6 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution<
 }
 
 template <typename Number>
-class DepthwiseConvolutionNode final : public HostNode {
- public:
-  DepthwiseConvolutionNode(const HostNodeRequest& request, DepthwiseConvolution<Number> conv)
-      : conv_(std::move(conv)),
-        x_(request.arena.floats(request.node.inputs[0]).data()),
-        out_(request, ActivationPartsOf(conv_.activation).rest),
-        workers_(request.workers) {}
-
-  std::string_view kernel() const override { return std::is_same_v<Number, double> ? "exact" : "depthwise"; }
-  std::optional<uint64_t> held_bytes() const override { return conv_.bias.size() * sizeof(Number); }
-
-  Status Run(RunControl* /*control*/) override {
-    const int64_t line_work = int64_t{conv_.out[2]} * conv_.out[3] * conv_.kernel_h * conv_.kernel_w;
-    float* y = out_.floats().data();
-    workers_.ForEachPart(
-        int64_t{conv_.out[0]} * conv_.out[1], kMinWorkForThreads / line_work + 1, [&](int64_t begin, int64_t end) {
-          RunWithVectorBytes<kMostBytesFor<Number>>(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {
-            for (int64_t line = begin; line < end; ++line)
-              ConvolveDepthwiseLine<decltype(bytes)::value>(conv_, x_, line, y);
-          });
-        });
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  const DepthwiseConvolution<Number> conv_;
-  const float* x_;
-  HostOutput out_;
-  WorkerPool& workers_;
-};
-
-template <typename Number>
 Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const FloatConvolution& convolution) {
   const ActivationParts parts = ActivationPartsOf(convolution.activation);
   DepthwiseConvolution<Number> conv{convolution, nullptr, {}, parts.lowest, parts.highest};
@@ -185,7 +152,23 @@ Result<std::unique_ptr<HostNode>> MakeOf(const HostNodeRequest& request, const F
   if (conv.has_bias) {
     HEARTH_ASSIGN(conv.bias, ConstantAs<Number>(request.graph, request.node.inputs[2]));
   }
-  return std::make_unique<DepthwiseConvolutionNode<Number>>(request, std::move(conv));
+  const uint64_t held_bytes = conv.bias.size() * sizeof(Number);
+  return NodeOf(
+      std::is_same_v<Number, double> ? "exact" : "depthwise",
+      [conv = std::move(conv), x = request.arena.floats(request.node.inputs[0]).data(),
+       out = HostOutput(request, parts.rest), &workers = request.workers] {
+        const int64_t line_work = int64_t{conv.out[2]} * conv.out[3] * conv.kernel_h * conv.kernel_w;
+        float* y = out.floats().data();
+        workers.ForEachPart(
+            int64_t{conv.out[0]} * conv.out[1], kMinWorkForThreads / line_work + 1, [&](int64_t begin, int64_t end) {
+              RunWithVectorBytes<kMostBytesFor<Number>>(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {
+                for (int64_t line = begin; line < end; ++line)
+                  ConvolveDepthwiseLine<decltype(bytes)::value>(conv, x, line, y);
+              });
+            });
+        out.Finish();
+      },
+      held_bytes);
 }
 
 }  // namespace

@@ -85,29 +85,6 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
   for (int64_t k = 0; k < count; ++k) y[k] = static_cast<float>(function(x[k], unary.alpha));
 }
 
-class UnaryNode final : public HostNode {
- public:
-  explicit UnaryNode(const HostNodeRequest& request)
-      : unary_(std::get<Unary>(request.node.op)),
-        x_(request.arena.floats(request.node.inputs[0])),
-        out_(request),
-        workers_(request.workers) {}
-
-  std::string_view kernel() const override { return "elementwise"; }
-
-  Status Run(RunControl* /*control*/) override {
-    ApplyUnary(unary_, x_, out_.floats(), workers_);
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  const Unary& unary_;
-  std::span<const float> x_;
-  HostOutput out_;
-  WorkerPool& workers_;
-};
-
 }  // namespace
 
 void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers) {
@@ -121,15 +98,18 @@ void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y
 }
 
 Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
-  const Node& node = request.node;
-  const auto* unary = std::get_if<Unary>(&node.op);
-  if (unary == nullptr || graph.IsConstant(node.inputs[0])) return nullptr;
-  for (ValueId value : {node.inputs[0], node.outputs[0]}) {
-    if (HeldAs(graph.value(value).desc).dtype != DType::kFloat32) return nullptr;
+  const auto* unary = std::get_if<Unary>(&request.node.op);
+  if (unary == nullptr || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  for (const TensorDesc* desc : {&request.in(0), &request.out()}) {
+    if (HeldAs(*desc).dtype != DType::kFloat32) return nullptr;
   }
-  if (request.arena.floats(node.inputs[0]).size() != request.arena.floats(node.outputs[0]).size()) return nullptr;
-  return std::make_unique<UnaryNode>(request);
+  const std::span<const float> x = request.arena.floats(request.node.inputs[0]);
+  const HostOutput out(request);
+  if (x.size() != out.floats().size()) return nullptr;
+  return NodeOf("elementwise", [unary, x, out, &workers = request.workers] {
+    ApplyUnary(*unary, x, out.floats(), workers);
+    out.Finish();
+  });
 }
 
 }  // namespace hearth

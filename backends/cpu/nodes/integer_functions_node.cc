@@ -44,83 +44,25 @@ void ApplyPart(const Unary& unary, const double* x, double* y, int64_t count) {
   for (int64_t k = 0; k < count; ++k) y[k] = function(x[k], unary.alpha);
 }
 
-class FunctionNode final : public HostNode {
- public:
-  FunctionNode(const HostNodeRequest& request, HostOperand x)
-      : unary_(std::get<Unary>(request.node.op)),
-        x_(std::move(x)),
-        y_(request.arena.bytes(request.node.outputs[0]).data()),
-        workers_(request.workers) {}
-
-  std::string_view kernel() const override { return "elementwise"; }
-
-  Status Run(RunControl* /*control*/) override {
-    switch (x_.desc.dtype) {
-      case DType::kInt32: RunOn<int32_t>(); break;
-      case DType::kInt64: RunOn<int64_t>(); break;
-      case DType::kInt8: RunOn<int8_t>(); break;
-      case DType::kFloat64: RunOn<double>(); break;
-      default: RunOn<uint8_t>();
-    }
-    return Status::Ok();
-  }
-
- private:
-  template <typename T>
-  void RunOn() {
-    workers_.ForEachPart(x_.desc.shape.element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-      ApplyPart(unary_, x_.as<T>() + begin, reinterpret_cast<T*>(y_) + begin, end - begin);
-    });
-  }
-
-  const Unary& unary_;
-  HostOperand x_;
-  std::byte* y_;
-  WorkerPool& workers_;
-};
-
-class AddAllNode final : public HostNode {
- public:
-  AddAllNode(const HostNodeRequest& request, std::vector<HostOperand> operands)
-      : operands_(std::move(operands)), out_(request), workers_(request.workers) {}
-
-  std::string_view kernel() const override { return "add all"; }
-
-  Status Run(RunControl* /*control*/) override {
-    switch (operands_[0].desc.dtype) {
-      case DType::kInt32: RunOn<uint32_t, uint32_t>(); break;
-      case DType::kInt64: RunOn<uint64_t, uint64_t>(); break;
-      default: RunOn<float, double>();
-    }
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  // Sums of floats are float64; sums of integers wrap.
-  template <typename T, typename Sum>
-  void RunOn() {
-    T* y = out_.as<T>();
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-      Vectorized([&]() HEARTH_INTO_CALLER {
-        constexpr int64_t kChunk = 256;
-        for (int64_t first = begin; first < end; first += kChunk) {
-          const int64_t count = std::min(kChunk, end - first);
-          Sum sums[kChunk] = {};
-          for (const HostOperand& operand : operands_) {
-            const T* x = operand.as<T>() + first;
-            for (int64_t k = 0; k < count; ++k) sums[k] += static_cast<Sum>(x[k]);
-          }
-          for (int64_t k = 0; k < count; ++k) y[first + k] = static_cast<T>(sums[k]);
+// Sums of floats are float64; sums of integers wrap.
+template <typename T, typename Sum>
+void AddAll(std::span<const HostOperand> operands, const HostOutput& out, WorkerPool& workers) {
+  T* y = out.as<T>();
+  workers.ForEachPart(out.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      constexpr int64_t kChunk = 256;
+      for (int64_t first = begin; first < end; first += kChunk) {
+        const int64_t count = std::min(kChunk, end - first);
+        Sum sums[kChunk] = {};
+        for (const HostOperand& operand : operands) {
+          const T* x = operand.as<T>() + first;
+          for (int64_t k = 0; k < count; ++k) sums[k] += static_cast<Sum>(x[k]);
         }
-      });
+        for (int64_t k = 0; k < count; ++k) y[first + k] = static_cast<T>(sums[k]);
+      }
     });
-  }
-
-  std::vector<HostOperand> operands_;
-  HostOutput out_;
-  WorkerPool& workers_;
-};
+  });
+}
 
 Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request) {
   const TensorDesc out = HeldAs(request.out());
@@ -132,7 +74,14 @@ Result<std::unique_ptr<HostNode>> MakeAddAllNode(const HostNodeRequest& request)
     if (operands[k].bytes == nullptr || operands[k].desc.dtype != out.dtype) return nullptr;
   }
   if (operands.empty()) return nullptr;
-  return std::make_unique<AddAllNode>(request, std::move(operands));
+  return NodeOf("add all", [operands = std::move(operands), out = HostOutput(request), &workers = request.workers] {
+    switch (operands[0].desc.dtype) {
+      case DType::kInt32: AddAll<uint32_t, uint32_t>(operands, out, workers); break;
+      case DType::kInt64: AddAll<uint64_t, uint64_t>(operands, out, workers); break;
+      default: AddAll<float, double>(operands, out, workers);
+    }
+    out.Finish();
+  });
 }
 
 }  // namespace
@@ -151,7 +100,21 @@ Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest&
   const bool is_negation = unary->kind == UnaryKind::kLogicalNot && out.dtype == DType::kBool;
   const bool is_function = out.dtype == DType::kFloat64 && RowOf(unary->kind).function != nullptr;
   if (!(is_integer && is_arithmetic) && !is_negation && !is_function) return nullptr;
-  return std::make_unique<FunctionNode>(request, std::move(x));
+  return NodeOf("elementwise", [unary, x = std::move(x), y = request.bytes(request.node.outputs[0]).data(),
+                                &workers = request.workers] {
+    const auto apply = [&]<typename T>(T) {
+      workers.ForEachPart(x.desc.shape.element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+        ApplyPart(*unary, x.as<T>() + begin, reinterpret_cast<T*>(y) + begin, end - begin);
+      });
+    };
+    switch (x.desc.dtype) {
+      case DType::kInt32: return apply(int32_t{});
+      case DType::kInt64: return apply(int64_t{});
+      case DType::kInt8: return apply(int8_t{});
+      case DType::kFloat64: return apply(double{});
+      default: return apply(uint8_t{});
+    }
+  });
 }
 
 }  // namespace hearth

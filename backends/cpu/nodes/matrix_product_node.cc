@@ -89,12 +89,6 @@ MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, i
   return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
 }
 
-// Right operands that another node makes, packed again in each run, into the program's scratch memory.
-struct ChangingMatrices {
-  std::vector<MatrixView> views;
-  std::shared_ptr<PackedMatrices> packed;
-};
-
 // Products of so few rows take as long as reading the right operand, which packing would read and write once more.
 constexpr int64_t kFewRows = 4;
 
@@ -150,111 +144,54 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const MatrixView& a, const MatrixVie
   }
 }
 
+// One column: a row of the transposed product, whose results lie in the same order.
+bool IsTurned(const MatrixSizes& sizes) {
+  return sizes.columns == 1 && sizes.rows > 1;
+}
+
 // A few rows, or a few columns as rows of the transposed product, times matrices that other nodes make.
-class FewRowsNode final : public HostNode {
- public:
-  FewRowsNode(const HostNodeRequest& request, const Product& product, Operand a)
-      : out_(request), workers_(request.workers), a_(std::move(a)), sizes_(product.sizes) {
-    const auto& [rows, depth, columns] = product.sizes;
-    const std::span<const float> b = request.arena.floats(request.node.inputs[1]);
-    float* to = out_.floats().data();
-    for (const Product::Pair& pair : product.pairs) {
-      MatrixView left = ViewOf(a_.values, pair.a, rows, depth, product.adjoint_a);
-      MatrixView right = ViewOf(b, pair.b, depth, columns, product.adjoint_b);
-      if (IsTurned(product)) {
-        std::swap(left, right);
-        std::swap(left.row_step, left.column_step);
-        std::swap(right.row_step, right.column_step);
-      }
-      pairs_.push_back({left, right, to});
-      to += rows * columns;
-    }
-    if (IsTurned(product)) std::swap(sizes_.rows, sizes_.columns);
-  }
-
-  // One column: a row of the transposed product, whose results lie in the same order.
-  static bool IsTurned(const Product& product) { return product.sizes.columns == 1 && product.sizes.rows > 1; }
-
-  std::string_view kernel() const override { return "rows times matrix"; }
-  std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
-
-  Status Run(RunControl* /*control*/) override {
-    constexpr int64_t kMostColumns = 1024;  // whose sums stay in the first cache
-    const int64_t parts = Tiles(sizes_.columns, kMostColumns);
-    const int64_t work = sizes_.rows * sizes_.depth * std::min(sizes_.columns, kMostColumns);
-    workers_.ForEachPart(ssize(pairs_) * parts, kMinWorkForThreads / work + 1, [&](int64_t begin, int64_t end) {
-      Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {  // memory is the bound
-        for (int64_t task = begin; task < end; ++task) {
-          const auto& [a, b, y] = pairs_[static_cast<size_t>(task / parts)];
-          const int64_t first = task % parts * kMostColumns;
-          MultiplyRows(a, b, sizes_, first, std::min(sizes_.columns, first + kMostColumns), y);
-        }
-      });
-    });
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
+std::unique_ptr<HostNode> FewRowsOf(const HostNodeRequest& request, const Product& product, Operand a) {
   struct Pair {
     MatrixView a, b;
     float* y;
   };
-
-  HostOutput out_;
-  WorkerPool& workers_;
-  Operand a_;
-  MatrixSizes sizes_;
-  std::vector<Pair> pairs_;
-};
-
-class MatrixProductNode final : public HostNode {
- public:
-  // `constant`: the right operands, or null if they change.
-  MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand bias,
-                    std::shared_ptr<const PackedMatrices> constant, ChangingMatrices changing)
-      : arena_(request.arena),
-        out_(request, ActivationPartsOf(product.activation).rest),
-        workers_(request.workers),
-        a_(std::move(a)),
-        bias_(std::move(bias)),
-        rows_(product.sizes.rows),
-        changing_(std::move(changing)),
-        packed_(constant != nullptr ? std::move(constant) : changing_.packed) {
-    const MatrixSizes& sizes = product.sizes;
-    float* to = out_.floats().data();
-    for (const Product::Pair& pair : product.pairs) {
-      pairs_.push_back({ViewOf(a_.values, pair.a, sizes.rows, sizes.depth, product.adjoint_a), pair.b, to});
-      to += sizes.rows * sizes.columns;
+  MatrixSizes sizes = product.sizes;
+  const auto& [rows, depth, columns] = product.sizes;
+  const std::span<const float> b = request.arena.floats(request.node.inputs[1]);
+  const HostOutput out(request);
+  std::vector<Pair> pairs;
+  float* to = out.floats().data();
+  for (const Product::Pair& pair : product.pairs) {
+    MatrixView left = ViewOf(a.values, pair.a, rows, depth, product.adjoint_a);
+    MatrixView right = ViewOf(b, pair.b, depth, columns, product.adjoint_b);
+    if (IsTurned(product.sizes)) {
+      std::swap(left, right);
+      std::swap(left.row_step, left.column_step);
+      std::swap(right.row_step, right.column_step);
     }
-    const ActivationParts activation = ActivationPartsOf(product.activation);
-    finish_ = {bias_.values.empty() ? nullptr : bias_.values.data(), activation.lowest, activation.highest};
+    pairs.push_back({left, right, to});
+    to += rows * columns;
   }
-
-  std::string_view kernel() const override { return "matrix product"; }
-  std::optional<uint64_t> held_bytes() const override { return 0; }  // besides what nodes share
-
-  Status Run(RunControl* /*control*/) override {
-    if (changing_.packed != nullptr) {
-      changing_.packed->PackInto(arena_.scratch());
-      changing_.packed->Pack(changing_.views, workers_);
-    }
-    packed_->Multiply(pairs_, rows_, finish_, workers_);
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  const HostArena& arena_;
-  HostOutput out_;
-  WorkerPool& workers_;
-  Operand a_, bias_;
-  int64_t rows_;
-  ChangingMatrices changing_;
-  std::shared_ptr<const PackedMatrices> packed_;
-  std::vector<MatrixPair> pairs_;
-  ProductFinish finish_;
-};
+  if (IsTurned(product.sizes)) std::swap(sizes.rows, sizes.columns);
+  return NodeOf(
+      "rows times matrix",
+      [a = std::move(a), pairs = std::move(pairs), sizes, out, &workers = request.workers] {
+        constexpr int64_t kMostColumns = 1024;  // whose sums stay in the first cache
+        const int64_t parts = Tiles(sizes.columns, kMostColumns);
+        const int64_t work = sizes.rows * sizes.depth * std::min(sizes.columns, kMostColumns);
+        workers.ForEachPart(ssize(pairs) * parts, kMinWorkForThreads / work + 1, [&](int64_t begin, int64_t end) {
+          Vectorized<VectorSet::kAvx2>([&]() HEARTH_INTO_CALLER {  // memory is the bound
+            for (int64_t task = begin; task < end; ++task) {
+              const auto& [left, right, y] = pairs[static_cast<size_t>(task / parts)];
+              const int64_t first = task % parts * kMostColumns;
+              MultiplyRows(left, right, sizes, first, std::min(sizes.columns, first + kMostColumns), y);
+            }
+          });
+        });
+        out.Finish();
+      },
+      0);  // besides what nodes share
+}
 
 }  // namespace
 
@@ -280,25 +217,44 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
                               ? ProductOf(*batch, a_shape, b_shape, graph.value(node.outputs[0]).desc.shape)
                               : ProductOf(*connected, a_shape, b_shape);
   const auto& [rows, depth, columns] = product.sizes;
-  std::shared_ptr<const PackedMatrices> constant;
-  ChangingMatrices changing;
+  std::shared_ptr<const PackedMatrices> packed;
+  // Right operands that another node makes, packed again in each run, into the program's scratch memory; else null.
+  std::shared_ptr<PackedMatrices> changing;
+  std::vector<MatrixView> views;
   if (graph.IsConstant(node.inputs[1])) {
     const MatrixLayout layout{depth, columns, product.b_count, product.adjoint_b ? 1 : columns,
                               product.adjoint_b ? depth : 1};
-    HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, node.inputs[1], layout));
-    constant = packed.matrices;
+    HEARTH_ASSIGN(const PackedFloats constant, PackedConstant(request, node.inputs[1], layout));
+    packed = constant.matrices;
   } else {
     const bool is_plain = bias.values.empty() && product.activation == Activation::kNone;
-    if (is_plain && (rows <= kFewRows || FewRowsNode::IsTurned(product)))
-      return std::make_unique<FewRowsNode>(request, product, std::move(a));
+    if (is_plain && (rows <= kFewRows || IsTurned(product.sizes))) return FewRowsOf(request, product, std::move(a));
     const std::span<const float> values = request.arena.floats(node.inputs[1]);
-    changing.packed = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
-    request.arena.NeedScratch(changing.packed->bytes());
-    for (int64_t k = 0; k < product.b_count; ++k)
-      changing.views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
+    packed = changing = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
+    request.arena.NeedScratch(packed->bytes());
+    for (int64_t k = 0; k < product.b_count; ++k) views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
   }
-  return std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(bias), std::move(constant),
-                                             std::move(changing));
+  const ActivationParts activation = ActivationPartsOf(product.activation);
+  const ProductFinish finish{bias.values.empty() ? nullptr : bias.values.data(), activation.lowest, activation.highest};
+  const HostOutput out(request, activation.rest);
+  std::vector<MatrixPair> pairs;
+  float* to = out.floats().data();
+  for (const Product::Pair& pair : product.pairs) {
+    pairs.push_back({ViewOf(a.values, pair.a, rows, depth, product.adjoint_a), pair.b, to});
+    to += rows * columns;
+  }
+  return NodeOf(
+      "matrix product",
+      [a = std::move(a), bias = std::move(bias), count = product.sizes.rows, packed, changing, views = std::move(views),
+       pairs = std::move(pairs), finish, out, &arena = request.arena, &workers = request.workers] {
+        if (changing != nullptr) {
+          changing->PackInto(arena.scratch());
+          changing->Pack(views, workers);
+        }
+        packed->Multiply(pairs, count, finish, workers);
+        out.Finish();
+      },
+      0);  // besides what nodes share
 }
 
 }  // namespace hearth

@@ -272,61 +272,24 @@ void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, const 
   }
 }
 
-class MovementNode final : public HostNode {
- public:
-  struct Output {
-    HostOutput held;
-    bool changes_grid = false;
-    std::vector<MovedRows> parts;
-  };
-
-  // `copied`: what holds `in`, if it is no other node's and not the file's.
-  MovementNode(const HostNodeRequest& request, const std::byte* in, std::shared_ptr<const void> copied,
-               size_t element_bytes, const FillBytes& fill, std::vector<Output> outputs)
-      : workers_(request.workers),
-        in_(in),
-        copied_(std::move(copied)),
-        element_bytes_(static_cast<int64_t>(element_bytes)),
-        fill_(fill),
-        outputs_(std::move(outputs)) {}
-
-  std::string_view kernel() const override { return "movement"; }
-
-  std::optional<uint64_t> held_bytes() const override {
-    uint64_t bytes = 0;
-    for (const Output& output : outputs_) {
-      for (const MovedRows& rows : output.parts) bytes += rows.listed_bytes();
-    }
-    return bytes;
-  }
-
-  Status Run(RunControl* /*control*/) override {
-    for (const Output& output : outputs_) {
-      for (const MovedRows& rows : output.parts) {
-        std::byte* const bytes = output.held.bytes();
-        const int64_t least_rows = kLeastBytesOfPart / (rows.length * element_bytes_) + 1;
-        workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
-          switch (element_bytes_) {
-            case 1: return MoveRows<uint8_t>(rows, in_, bytes, fill_, begin, end);
-            case 2: return MoveRows<uint16_t>(rows, in_, bytes, fill_, begin, end);
-            case 4: return MoveRows<uint32_t>(rows, in_, bytes, fill_, begin, end);
-            default: return MoveRows<uint64_t>(rows, in_, bytes, fill_, begin, end);
-          }
-        });
-      }
-      if (output.changes_grid) output.held.Finish();
-    }
-    return Status::Ok();
-  }
-
- private:
-  WorkerPool& workers_;
-  const std::byte* in_;
-  std::shared_ptr<const void> copied_;
-  int64_t element_bytes_;
-  FillBytes fill_;
-  std::vector<Output> outputs_;
+struct MovedOutput {
+  HostOutput held;
+  bool changes_grid = false;
+  std::vector<MovedRows> parts;
 };
+
+void Move(const MovedRows& rows, const std::byte* in, int64_t element_bytes, const FillBytes& fill, std::byte* out,
+          WorkerPool& workers) {
+  const int64_t least_rows = kLeastBytesOfPart / (rows.length * element_bytes) + 1;
+  workers.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
+    switch (element_bytes) {
+      case 1: return MoveRows<uint8_t>(rows, in, out, fill, begin, end);
+      case 2: return MoveRows<uint16_t>(rows, in, out, fill, begin, end);
+      case 4: return MoveRows<uint32_t>(rows, in, out, fill, begin, end);
+      default: return MoveRows<uint64_t>(rows, in, out, fill, begin, end);
+    }
+  });
+}
 
 // The element for places without a source: the padding, or zero. nullopt if it would be rounded to a grid.
 std::optional<FillBytes> FillOf(const HostNodeRequest& request, const TensorDesc& stored, DType held) {
@@ -352,31 +315,45 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
   if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) return nullptr;
   const std::optional<FillBytes> fill = FillOf(request, stored, in.dtype);
   if (!fill) return nullptr;
-  std::vector<MovementNode::Output> outputs;
+  std::vector<MovedOutput> outputs;
+  uint64_t listed_bytes = 0;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const ValueId y = node.outputs[k];
     const TensorDesc &stored_out = graph.value(y).desc, out = request.HeldAs(y);
     if (in.dtype != out.dtype || in.quantization != out.quantization) return nullptr;
     std::optional<std::vector<MovedPart>> parts = MovedPartsOf(graph, node, k);
     if (!parts) return nullptr;
-    MovementNode::Output output{HostOutput(request, Activation::kNone, k), false, {}};
+    MovedOutput output{HostOutput(request, Activation::kNone, k), false, {}};
     output.changes_grid =
         !request.in_integers && IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
     if (stored_out.shape.element_count() > 0) {
-      for (MovedPart& part : *parts) output.parts.push_back(MovedRowsOf(std::move(part)));
+      for (MovedPart& part : *parts) {
+        output.parts.push_back(MovedRowsOf(std::move(part)));
+        listed_bytes += output.parts.back().listed_bytes();
+      }
     }
     outputs.push_back(std::move(output));
   }
-  const size_t element_bytes = static_cast<size_t>(bits) / 8;
+  const int64_t element_bytes = bits / 8;
   const std::byte* bytes = request.StoredBytes(x).data();
-  std::shared_ptr<const void> copied;
-  if (reinterpret_cast<uintptr_t>(bytes) % element_bytes != 0) {  // a constant at an odd address of the file
+  std::shared_ptr<const void> copied;  // what holds the input, if it is no other node's and not the file's
+  const bool is_aligned = reinterpret_cast<uintptr_t>(bytes) % static_cast<size_t>(element_bytes) == 0;
+  if (!is_aligned) {  // a constant at an odd address of the file
     HEARTH_ASSIGN(const HostOperand operand, HostOperandOf(request, 0));
     if (operand.shared == nullptr || operand.desc.dtype != in.dtype) return nullptr;
     bytes = operand.bytes;
     copied = operand.shared;
   }
-  return std::make_unique<MovementNode>(request, bytes, std::move(copied), element_bytes, *fill, std::move(outputs));
+  return NodeOf(
+      "movement",
+      [bytes, copied, element_bytes, fill = *fill, outputs = std::move(outputs), &workers = request.workers] {
+        for (const MovedOutput& output : outputs) {
+          for (const MovedRows& rows : output.parts)
+            Move(rows, bytes, element_bytes, fill, output.held.bytes(), workers);
+          if (output.changes_grid) output.held.Finish();
+        }
+      },
+      listed_bytes);
 }
 
 }  // namespace hearth

@@ -76,45 +76,25 @@ class MaxPoolArgmaxNode final : public HostNode {
 };
 
 // On the calling thread: if windows overlap, the last one counts.
-class MaxUnpoolNode final : public HostNode {
- public:
-  explicit MaxUnpoolNode(const HostNodeRequest& request)
-      : unpool_(std::get<MaxUnpool2D>(request.node.op)),
-        in_(request.in(0).shape),
-        out_(request.out().shape),
-        padding_(UnpoolPadding(unpool_, in_[1], in_[2])),
-        x_(request.arena.floats(request.node.inputs[0])),
-        places_(request.arena.floats(request.node.inputs[1])),
-        y_(request.arena.floats(request.node.outputs[0])) {}
-
-  std::string_view kernel() const override { return "pooling_indices"; }
-
-  Status Run(RunControl* /*control*/) override {
-    std::fill(y_.begin(), y_.end(), 0.0f);
-    const int64_t channels = in_[3], pixels = int64_t{in_[0]} * in_[1] * in_[2];
-    const auto window = static_cast<float>(int64_t{unpool_.kernel_h} * unpool_.kernel_w);
-    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
-      const int64_t x = pixel % in_[2], y = pixel / in_[2] % in_[1], batch = pixel / in_[2] / in_[1];
-      const int64_t top = y * unpool_.stride_h - padding_.top, left = x * unpool_.stride_w - padding_.left;
-      for (int64_t c = 0; c < channels; ++c) {
-        const float position = places_[pixel * channels + c];
-        if (!(position >= 0.0f && position < window)) continue;
-        const auto place = static_cast<int32_t>(position);
-        const int64_t out_y = top + place / unpool_.kernel_w, out_x = left + place % unpool_.kernel_w;
-        if (out_y < 0 || out_y >= out_[1] || out_x < 0 || out_x >= out_[2]) continue;
-        y_[((batch * out_[1] + out_y) * out_[2] + out_x) * channels + c] = x_[pixel * channels + c];
-      }
+void Unpool(const MaxUnpool2D& unpool, const Shape& in, const Shape& out, std::span<const float> x,
+            std::span<const float> places, std::span<float> result) {
+  std::fill(result.begin(), result.end(), 0.0f);
+  const Padding2D padding = UnpoolPadding(unpool, in[1], in[2]);
+  const int64_t channels = in[3], pixels = int64_t{in[0]} * in[1] * in[2];
+  const auto window = static_cast<float>(int64_t{unpool.kernel_h} * unpool.kernel_w);
+  for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+    const int64_t column = pixel % in[2], line = pixel / in[2] % in[1], batch = pixel / in[2] / in[1];
+    const int64_t top = line * unpool.stride_h - padding.top, left = column * unpool.stride_w - padding.left;
+    for (int64_t c = 0; c < channels; ++c) {
+      const float position = places[pixel * channels + c];
+      if (!(position >= 0.0f && position < window)) continue;
+      const auto place = static_cast<int32_t>(position);
+      const int64_t out_y = top + place / unpool.kernel_w, out_x = left + place % unpool.kernel_w;
+      if (out_y < 0 || out_y >= out[1] || out_x < 0 || out_x >= out[2]) continue;
+      result[((batch * out[1] + out_y) * out[2] + out_x) * channels + c] = x[pixel * channels + c];
     }
-    return Status::Ok();
   }
-
- private:
-  const MaxUnpool2D& unpool_;
-  const Shape in_, out_;
-  const Padding2D padding_;
-  std::span<const float> x_, places_;
-  std::span<float> y_;
-};
+}
 
 bool AreFloats(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
@@ -129,8 +109,12 @@ bool AreFloats(const Graph& graph, const Node& node) {
 
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request) {
   if (!AreFloats(request.graph, request.node)) return nullptr;
-  if (std::holds_alternative<MaxUnpool2D>(request.node.op)) {
-    return std::make_unique<MaxUnpoolNode>(request);
+  if (const auto* unpool = std::get_if<MaxUnpool2D>(&request.node.op)) {
+    return NodeOf(
+        "pooling_indices",
+        [unpool, &in = request.in(0).shape, &out = request.out().shape,
+         x = request.arena.floats(request.node.inputs[0]), places = request.arena.floats(request.node.inputs[1]),
+         y = request.arena.floats(request.node.outputs[0])] { Unpool(*unpool, in, out, x, places, y); });
   }
   const auto* pool = std::get_if<MaxPoolArgmax2D>(&request.node.op);
   if (pool == nullptr) return nullptr;

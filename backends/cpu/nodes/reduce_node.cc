@@ -201,52 +201,29 @@ void ReduceBools(ReduceKind kind, const Layout& layout, const std::byte* in, std
   ReduceAll(layout, x, y, Joining<uint8_t, uint8_t, kBoth>{1}, workers, as_is);
 }
 
-class ReduceNode final : public HostNode {
- public:
-  ReduceNode(const HostNodeRequest& request, HostOperand x)
-      : kind_(std::get<Reduce>(request.node.op).kind),
-        x_(std::move(x)),
-        out_(request),
-        workers_(request.workers),
-        layout_(LayoutOf(request.in(0).shape, std::get<Reduce>(request.node.op).axes_mask)) {}
-
-  std::string_view kernel() const override { return "reduce"; }
-
-  Status Run(RunControl* /*control*/) override {
-    std::byte* y = out_.bytes();
-    switch (HeldAs(out_.desc()).dtype) {
-      case DType::kBool: ReduceBools(kind_, layout_, x_.bytes, y, workers_); break;
-      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x_.bytes, y, workers_); break;
-      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x_.bytes, y, workers_); break;
-      default: ReduceNumbers<float, double>(kind_, layout_, x_.bytes, y, workers_);
-    }
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  ReduceKind kind_;
-  HostOperand x_;
-  HostOutput out_;
-  WorkerPool& workers_;
-  Layout layout_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
   const auto* reduce = std::get_if<Reduce>(&request.node.op);
   if (reduce == nullptr) return nullptr;
-  const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
-                   out = HeldAs(graph.value(request.node.outputs[0]).desc);
+  const TensorDesc in = HeldAs(request.in(0)), out = HeldAs(request.out());
   const bool is_known =
       in.dtype == DType::kFloat32 || in.dtype == DType::kInt32 || in.dtype == DType::kInt64 || in.dtype == DType::kBool;
   const bool is_alike = in.dtype == out.dtype && !in.quantization.has_value() && !out.quantization.has_value();
   if (!is_known || !is_alike || in.shape.element_count() == 0) return nullptr;
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   if (x.bytes == nullptr) return nullptr;
-  return std::make_unique<ReduceNode>(request, std::move(x));
+  return NodeOf("reduce", [kind = reduce->kind, layout = LayoutOf(in.shape, reduce->axes_mask), x = std::move(x),
+                           out = HostOutput(request), &workers = request.workers] {
+    std::byte* y = out.bytes();
+    switch (x.desc.dtype) {
+      case DType::kBool: ReduceBools(kind, layout, x.bytes, y, workers); break;
+      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind, layout, x.bytes, y, workers); break;
+      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind, layout, x.bytes, y, workers); break;
+      default: ReduceNumbers<float, double>(kind, layout, x.bytes, y, workers);
+    }
+    out.Finish();
+  });
 }
 
 }  // namespace hearth

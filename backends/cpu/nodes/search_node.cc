@@ -194,104 +194,29 @@ void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values,
   });
 }
 
-class SearchNode final : public HostNode {
- public:
-  SearchNode(const HostNodeRequest& request, HostOperand x, int axis)
-      : op_(request.node.op),
-        x_(std::move(x)),
-        y_(request.arena.bytes(request.node.outputs[0]).data()),
-        workers_(request.workers),
-        lines_{SplitAt(x_.desc.shape, axis)},
-        type_of_result_(HeldAs(request.out()).dtype) {
-    if (request.node.outputs.size() > 1) places_ = request.arena.bytes(request.node.outputs[1]).data();
+template <typename T, typename Index>
+void FindPlaces(bool largest, const Lines& lines, const T* x, Index* places, WorkerPool& workers) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (lines.split.inner == 1) return FindInRows(largest, lines, x, places, workers);
   }
+  FindExtremes(largest, lines, x, places, workers);
+}
 
-  std::string_view kernel() const override { return "search"; }
-
-  Status Run(RunControl* /*control*/) override {
-    switch (x_.desc.dtype) {
-      case DType::kInt32: RunOn<int32_t, uint32_t>(); break;
-      case DType::kInt64: RunOn<int64_t, uint64_t>(); break;
-      default: RunOn<float, double>();
-    }
-    return Status::Ok();
+// `made`: the memory of the outputs. `Sum`: of elements of type T.
+template <typename T, typename Sum>
+void SearchElements(const Op& op, const Lines& lines, const HostOperand& x, std::span<std::byte* const> made,
+                    bool has_wide_places, WorkerPool& workers) {
+  if (const auto* cumsum = std::get_if<CumSum>(&op))
+    return AddUp<T, Sum>(*cumsum, lines, x.as<T>(), reinterpret_cast<T*>(made[0]), workers);
+  if (const auto* search = std::get_if<ArgReduce>(&op)) {
+    const bool largest = search->kind == ArgKind::kMax;
+    return has_wide_places ? FindPlaces(largest, lines, x.as<T>(), reinterpret_cast<int64_t*>(made[0]), workers)
+                           : FindPlaces(largest, lines, x.as<T>(), reinterpret_cast<int32_t*>(made[0]), workers);
   }
-
- private:
-  template <typename T, typename Sum>
-  void RunOn() {
-    if (const auto* cumsum = std::get_if<CumSum>(&op_)) {
-      AddUp<T, Sum>(*cumsum, lines_, x_.as<T>(), reinterpret_cast<T*>(y_), workers_);
-    } else if (const auto* search = std::get_if<ArgReduce>(&op_)) {
-      const bool largest = search->kind == ArgKind::kMax;
-      if (type_of_result_ == DType::kInt64) {
-        Find<T>(largest, reinterpret_cast<int64_t*>(y_));
-      } else {
-        Find<T>(largest, reinterpret_cast<int32_t*>(y_));
-      }
-    } else {
-      const int64_t length = lines_.split.length;
-      FindLargest(x_.as<T>(), x_.desc.shape.element_count() / length, length, std::get<TopK>(op_).k,
-                  reinterpret_cast<T*>(y_), reinterpret_cast<int32_t*>(places_), workers_);
-    }
-  }
-
-  template <typename T, typename Index>
-  void Find(bool largest, Index* places) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (lines_.split.inner == 1) return FindInRows(largest, lines_, x_.floats(), places, workers_);
-    }
-    FindExtremes(largest, lines_, x_.as<T>(), places, workers_);
-  }
-
-  const Op& op_;
-  HostOperand x_;
-  std::byte *y_, *places_ = nullptr;
-  WorkerPool& workers_;
-  Lines lines_;
-  DType type_of_result_;
-};
-
-// Moves bytes, so any type works.
-class OneHotNode final : public HostNode {
- public:
-  OneHotNode(const HostNodeRequest& request, HostOperand indices, HostOperand on, HostOperand off)
-      : depth_(std::get<OneHot>(request.node.op).depth),
-        split_(SplitOneHot(std::get<OneHot>(request.node.op), indices.desc.shape)),
-        indices_(std::move(indices)),
-        on_(std::move(on)),
-        off_(std::move(off)),
-        y_(request.arena.bytes(request.node.outputs[0]).data()) {}
-
-  std::string_view kernel() const override { return "one-hot"; }
-
-  Status Run(RunControl* /*control*/) override {
-    switch (BitsOf(on_.desc.dtype)) {
-      case 8: Fill<uint8_t>(); break;
-      case 16: Fill<uint16_t>(); break;
-      case 32: Fill<uint32_t>(); break;
-      default: Fill<uint64_t>();
-    }
-    return Status::Ok();
-  }
-
- private:
-  template <typename Element>
-  void Fill() {
-    auto* y = reinterpret_cast<Element*>(y_);
-    std::fill_n(y, split_.prefix * depth_ * split_.suffix, *off_.as<Element>());
-    for (int64_t k = 0; k < split_.prefix * split_.suffix; ++k) {
-      const int64_t index = indices_.index(k);
-      if (index < 0 || index >= depth_) continue;
-      y[(k / split_.suffix * depth_ + index) * split_.suffix + k % split_.suffix] = *on_.as<Element>();
-    }
-  }
-
-  int64_t depth_;
-  OneHotSplit split_;
-  HostOperand indices_, on_, off_;
-  std::byte* y_;
-};
+  const int64_t length = lines.split.length;
+  FindLargest(x.as<T>(), x.desc.shape.element_count() / length, length, std::get<TopK>(op).k,
+              reinterpret_cast<T*>(made[0]), reinterpret_cast<int32_t*>(made[1]), workers);
+}
 
 Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request) {
   HEARTH_ASSIGN(HostOperand indices, HostOperandOf(request, 0));
@@ -303,56 +228,56 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
       on.bytes == nullptr || off.bytes == nullptr) {
     return nullptr;
   }
-  return std::make_unique<OneHotNode>(request, std::move(indices), std::move(on), std::move(off));
+  const auto& op = std::get<OneHot>(request.node.op);
+  const OneHotSplit split = SplitOneHot(op, indices.desc.shape);
+  return NodeOf("one-hot", [split, depth = int64_t{op.depth}, indices = std::move(indices), on = std::move(on),
+                            off = std::move(off), bytes = request.bytes(request.node.outputs[0]).data()] {
+    // Moves bytes, so any type works.
+    const auto fill = [&]<typename Element>(Element) {
+      auto* y = reinterpret_cast<Element*>(bytes);
+      std::fill_n(y, split.prefix * depth * split.suffix, *off.as<Element>());
+      for (int64_t k = 0; k < split.prefix * split.suffix; ++k) {
+        const int64_t index = indices.index(k);
+        if (index < 0 || index >= depth) continue;
+        y[(k / split.suffix * depth + index) * split.suffix + k % split.suffix] = *on.as<Element>();
+      }
+    };
+    switch (BitsOf(on.desc.dtype)) {
+      case 8: return fill(uint8_t{});
+      case 16: return fill(uint16_t{});
+      case 32: return fill(uint32_t{});
+      default: return fill(uint64_t{});
+    }
+  });
 }
 
 // UNIQUE of integers: the distinct elements in order of first occurrence, then zeros.
-class UniqueNode final : public HostNode {
- public:
-  UniqueNode(const HostNodeRequest& request, HostOperand x) : x_(std::move(x)) {
-    for (size_t k = 0; k < made_.size(); ++k) made_[k] = request.arena.bytes(request.node.outputs[k]).data();
-    has_wide_places_ = request.out(1).dtype == DType::kInt64;
+template <typename T, typename Place>
+void FindDistinct(std::span<const T> elements, T* values, Place* places, std::byte* count) {
+  std::unordered_map<T, int32_t> known;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const auto [place, is_new] = known.emplace(elements[i], static_cast<int32_t>(known.size()));
+    if (is_new) values[place->second] = elements[i];
+    places[i] = place->second;
   }
-
-  std::string_view kernel() const override { return "unique"; }
-
-  Status Run(RunControl* /*control*/) override {
-    const bool is_wide = x_.desc.dtype == DType::kInt64;
-    if (has_wide_places_) {
-      is_wide ? Find<int64_t, int64_t>() : Find<int32_t, int64_t>();
-    } else {
-      is_wide ? Find<int64_t, int32_t>() : Find<int32_t, int32_t>();
-    }
-    return Status::Ok();
-  }
-
- private:
-  template <typename T, typename Place>
-  void Find() {
-    const int64_t length = x_.desc.shape.element_count();
-    auto* values = reinterpret_cast<T*>(made_[0]);
-    auto* places = reinterpret_cast<Place*>(made_[1]);
-    std::unordered_map<T, int32_t> known;
-    for (int64_t i = 0; i < length; ++i) {
-      const T value = x_.as<T>()[i];
-      const auto [place, is_new] = known.emplace(value, static_cast<int32_t>(known.size()));
-      if (is_new) values[place->second] = value;
-      places[i] = place->second;
-    }
-    const auto count = static_cast<int32_t>(known.size());
-    std::fill_n(values + count, length - count, T{0});
-    *reinterpret_cast<int32_t*>(made_[2]) = count;
-  }
-
-  HostOperand x_;
-  std::array<std::byte*, 3> made_{};
-  bool has_wide_places_ = false;
-};
+  std::fill_n(values + known.size(), elements.size() - known.size(), T{0});
+  *reinterpret_cast<int32_t*>(count) = static_cast<int32_t>(known.size());
+}
 
 Result<std::unique_ptr<HostNode>> MakeUniqueNode(const HostNodeRequest& request) {
   HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
   if (!x.has_indices() || x.desc.quantization.has_value()) return nullptr;
-  return std::make_unique<UniqueNode>(request, std::move(x));
+  const auto made = [&](size_t k) { return request.bytes(request.node.outputs[k]).data(); };
+  return NodeOf("unique", [x = std::move(x), values = made(0), places = made(1), count = made(2),
+                           has_wide_places = request.out(1).dtype == DType::kInt64] {
+    const auto find = [&]<typename T>(T) {
+      const std::span elements(x.as<T>(), static_cast<size_t>(x.desc.shape.element_count()));
+      auto* to = reinterpret_cast<T*>(values);
+      has_wide_places ? FindDistinct(elements, to, reinterpret_cast<int64_t*>(places), count)
+                      : FindDistinct(elements, to, reinterpret_cast<int32_t*>(places), count);
+    };
+    x.desc.dtype == DType::kInt64 ? find(int64_t{}) : find(int32_t{});
+  });
 }
 
 }  // namespace
@@ -373,7 +298,17 @@ Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request)
   // Sums and selected quantized elements would have to be rounded to their grid.
   if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return nullptr;
   const int32_t axis = search != nullptr ? search->axis : cumsum != nullptr ? cumsum->axis : -1;
-  return std::make_unique<SearchNode>(request, std::move(x), *AxisFromFront(axis, x.desc.shape.rank()));
+  const Lines lines{SplitAt(x.desc.shape, *AxisFromFront(axis, x.desc.shape.rank()))};
+  std::vector<std::byte*> made;
+  for (const ValueId output : request.node.outputs) made.push_back(request.bytes(output).data());
+  return NodeOf("search", [&op, lines, x = std::move(x), made = std::move(made),
+                           has_wide_places = HeldAs(out).dtype == DType::kInt64, &workers = request.workers] {
+    switch (x.desc.dtype) {
+      case DType::kInt32: return SearchElements<int32_t, uint32_t>(op, lines, x, made, has_wide_places, workers);
+      case DType::kInt64: return SearchElements<int64_t, uint64_t>(op, lines, x, made, has_wide_places, workers);
+      default: return SearchElements<float, double>(op, lines, x, made, has_wide_places, workers);
+    }
+  });
 }
 
 }  // namespace hearth

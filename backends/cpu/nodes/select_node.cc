@@ -36,37 +36,6 @@ void ChoosePart(const BroadcastRows<3>& rows, const std::array<HostOperand, 3>& 
   });
 }
 
-class SelectNode final : public HostNode {
- public:
-  SelectNode(const HostNodeRequest& request, std::array<HostOperand, 3> operands, const Shape& condition)
-      : out_(request),
-        workers_(request.workers),
-        operands_(std::move(operands)),
-        rows_(out_.shape(), {condition, operands_[1].desc.shape, operands_[2].desc.shape}) {}
-
-  std::string_view kernel() const override { return "select"; }
-
-  Status Run(RunControl* /*control*/) override {
-    std::byte* out = out_.bytes();
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
-      switch (BitsOf(operands_[1].desc.dtype)) {
-        case 8: return ChoosePart<uint8_t>(rows_, operands_, out, begin, end);
-        case 16: return ChoosePart<uint16_t>(rows_, operands_, out, begin, end);
-        case 32: return ChoosePart<uint32_t>(rows_, operands_, out, begin, end);
-        default: return ChoosePart<uint64_t>(rows_, operands_, out, begin, end);
-      }
-    });
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  HostOutput out_;
-  WorkerPool& workers_;
-  std::array<HostOperand, 3> operands_;  // condition, a, b
-  BroadcastRows<3> rows_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request) {
@@ -86,7 +55,19 @@ Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request)
     condition = out.shape;
     for (int d = 1; d < condition.rank(); ++d) condition[d] = 1;
   }
-  return std::make_unique<SelectNode>(request, std::move(operands), condition);
+  const BroadcastRows<3> rows(out.shape, {condition, operands[1].desc.shape, operands[2].desc.shape});
+  return NodeOf("select", [rows, operands = std::move(operands), y = HostOutput(request), &workers = request.workers] {
+    std::byte* to = y.bytes();
+    workers.ForEachPart(y.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
+      switch (BitsOf(operands[1].desc.dtype)) {
+        case 8: return ChoosePart<uint8_t>(rows, operands, to, begin, end);
+        case 16: return ChoosePart<uint16_t>(rows, operands, to, begin, end);
+        case 32: return ChoosePart<uint32_t>(rows, operands, to, begin, end);
+        default: return ChoosePart<uint64_t>(rows, operands, to, begin, end);
+      }
+    });
+    y.Finish();
+  });
 }
 
 }  // namespace hearth

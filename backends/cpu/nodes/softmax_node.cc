@@ -64,30 +64,29 @@ Activation ActivationOf(const Op& op) {
   return norm != nullptr ? norm->activation : Activation::kNone;
 }
 
-class RowsNode final : public HostNode {
- public:
-  explicit RowsNode(const HostNodeRequest& request)
-      : op_(request.node.op),
-        x_(request.arena.floats(request.node.inputs[0])),
-        out_(request, ActivationOf(op_)),
-        workers_(request.workers) {}
+}  // namespace
 
-  std::string_view kernel() const override { return "rows"; }
-
-  Status Run(RunControl* /*control*/) override {
-    float* const results = out_.floats().data();
-    const int64_t length = out_.shape()[out_.shape().rank() - 1];
-    const int64_t rows = static_cast<int64_t>(x_.size()) / length;
-    workers_.ForEachPart(rows, kLeastSoftmaxElements / length + 1, [&](int64_t begin, int64_t end) {
+Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request) {
+  const Op& op = request.node.op;
+  const bool is_known = std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
+                        std::holds_alternative<L2Normalization>(op);
+  if (!is_known || request.decides_indices || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  const TensorDesc in = HeldAs(request.in(0)), out = HeldAs(request.out());
+  const bool has_rows = in.shape.element_count() > 0 && in.shape.rank() > 0;
+  if (in.dtype != DType::kFloat32 || out.dtype != DType::kFloat32 || !has_rows) return nullptr;
+  return NodeOf("rows", [&op, in_floats = request.arena.floats(request.node.inputs[0]),
+                         results = HostOutput(request, ActivationOf(op)), &workers = request.workers] {
+    const int64_t length = results.shape()[results.shape().rank() - 1], rows = ssize(in_floats) / length;
+    workers.ForEachPart(rows, kLeastSoftmaxElements / length + 1, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
-        if (const auto* softmax = std::get_if<Softmax>(&op_)) {
-          SoftmaxRows(softmax->beta, x_.data() + begin * length, end - begin, length, results + begin * length);
+        const float* x = in_floats.data() + begin * length;
+        float* y = results.floats().data() + begin * length;
+        if (const auto* softmax = std::get_if<Softmax>(&op)) {
+          SoftmaxRows(softmax->beta, x, end - begin, length, y);
           return;
         }
-        for (int64_t row = begin; row < end; ++row) {
-          const float* x = x_.data() + row * length;
-          float* y = results + row * length;
-          if (std::holds_alternative<LogSoftmax>(op_)) {
+        for (int64_t row = begin; row < end; ++row, x += length, y += length) {
+          if (std::holds_alternative<LogSoftmax>(op)) {
             LogSoftmaxRow(x, length, y);
           } else {
             UnitLengthRow(x, length, y);
@@ -95,30 +94,8 @@ class RowsNode final : public HostNode {
         }
       });
     });
-    out_.Finish();
-    return Status::Ok();
-  }
-
- private:
-  const Op& op_;
-  std::span<const float> x_;
-  HostOutput out_;
-  WorkerPool& workers_;
-};
-
-}  // namespace
-
-Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
-  const Op& op = request.node.op;
-  const bool is_known = std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
-                        std::holds_alternative<L2Normalization>(op);
-  if (!is_known || request.decides_indices || graph.IsConstant(request.node.inputs[0])) return nullptr;
-  const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
-                   out = HeldAs(graph.value(request.node.outputs[0]).desc);
-  const bool has_rows = in.shape.element_count() > 0 && in.shape.rank() > 0;
-  if (in.dtype != DType::kFloat32 || out.dtype != DType::kFloat32 || !has_rows) return nullptr;
-  return std::make_unique<RowsNode>(request);
+    results.Finish();
+  });
 }
 
 }  // namespace hearth
