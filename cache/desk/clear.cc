@@ -33,12 +33,11 @@ Result<RemovedEntries> CountEntries(Database& database) {
   RemovedEntries sum;
   // Not summed by sqlite, for which sizes that are too large together are an error.
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT size_bytes FROM entries"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return sum;
+  HEARTH_TRY(rows.ForEachRow([&] {
     ++sum.entries;
     AddSize(sum.blob_bytes, SizeFrom(rows, 0));
-  }
+  }));
+  return sum;
 }
 
 // Counts only at the first call: ChangeStore may repeat the work.
@@ -123,15 +122,14 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
     HEARTH_ASSIGN(spared, PinnedDigests(database));
   }
   HEARTH_ASSIGN(Statement rows, database.Prepare(kEntryColumns));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return selection;
+  HEARTH_TRY(rows.ForEachRow([&] {
     const CacheEntry entry = EntryFrom(rows);
-    if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) continue;
+    if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) return;
     selection.ids.push_back(rows.Number(7));
     ++selection.sum.entries;
     AddSize(selection.sum.blob_bytes, entry.size_bytes);
-  }
+  }));
+  return selection;
 }
 
 // Adds the programs that need selected sources: without these they are of no use.
@@ -162,12 +160,10 @@ Status TooFewDigits(std::string_view digits) {
 Status CompleteKey(Database& database, std::string& digits) {
   std::set<std::string> keys;
   HEARTH_ASSIGN(Statement origins, database.Prepare("SELECT DISTINCT origin FROM entries"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, origins.Step());
-    if (!row) break;
+  HEARTH_TRY(origins.ForEachRow([&] {
     const std::string_view signer = SignerIn(origins.Text(0));
     if (!signer.empty() && signer.starts_with(digits)) keys.emplace(signer);
-  }
+  }));
   if (keys.size() > 1) {
     return Error(StatusCode::kInvalidArgument, "{} keys begin with '{}': give more digits of the one to revoke: {}",
                  keys.size(), digits, fmt::join(keys, ", "));

@@ -25,36 +25,32 @@ namespace fs = std::filesystem;
 
 Status ReadCounters(Database& database, StoreCounters& counters) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT name, value FROM counters"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return Status::Ok();
+  return rows.ForEachRow([&] {
     const double value = rows.Real(1);
-    if (!(value >= 0 && value < 1e18)) continue;  // damaged
+    if (!(value >= 0 && value < 1e18)) return;  // damaged
     const std::string_view name = rows.Text(0);
     const auto counter = std::ranges::find(kNamedCounters, name, &NamedCounter::name);
-    if (counter == std::end(kNamedCounters)) continue;
+    if (counter == std::end(kNamedCounters)) return;
     if (counter->sum != nullptr) {
       counters.*counter->sum = value;
     } else {
       counters.*counter->count = static_cast<uint64_t>(value);
     }
-  }
+  });
 }
 
 // Not grouped by sqlite, which would hold the kinds of all rows in memory before it counted the first.
 Status CountEntries(Database& database, CacheStats& stats) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT kind, size_bytes FROM entries"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return Status::Ok();
+  return rows.ForEachRow([&] {
     const uint64_t bytes = SizeFrom(rows, 1);
     ++stats.entries;
     AddSize(stats.blob_bytes, bytes);
     const auto kind = stats.kinds.find(std::string(rows.Text(0)));
-    if (kind == stats.kinds.end()) continue;
+    if (kind == stats.kinds.end()) return;
     ++kind->second.entries;
     AddSize(kind->second.blob_bytes, bytes);
-  }
+  });
 }
 
 Status ReadTables(Database& database, CacheStats& stats) {
@@ -151,12 +147,11 @@ Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilte
   std::vector<CacheEntry> entries;
   // By an index, so that sqlite holds one row at a time.
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kEntryColumns) + " ORDER BY last_used_ms DESC, id DESC"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return entries;
+  HEARTH_TRY(rows.ForEachRow([&] {
     CacheEntry entry = EntryFrom(rows);
     if (Matches(entry, filter)) entries.push_back(std::move(entry));
-  }
+  }));
+  return entries;
 }
 
 Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {

@@ -110,10 +110,7 @@ void Statement::CountAnew() {
 
 Status Statement::Run() {
   StatementScope scope(*this);
-  while (true) {
-    HEARTH_ASSIGN(const bool row, Step());
-    if (!row) return Status::Ok();
-  }
+  return ForEachRow([] {});
 }
 
 void Statement::Reset() {

@@ -40,7 +40,16 @@ class Statement {
   Statement& Bind(int index, std::span<const std::byte> blob);
   Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }
 
-  Result<bool> Step();                                         // true if there is a row; see BoundByFileSize
+  Result<bool> Step();  // true if there is a row; see BoundByFileSize
+  // Calls `visit` at each row that is left.
+  template <typename Visit>
+  Status ForEachRow(const Visit& visit) {
+    while (true) {
+      HEARTH_ASSIGN(const bool row, Step());
+      if (!row) return Status::Ok();
+      visit();
+    }
+  }
   Status Run();                                                // steps to the end and resets
   void Abandon() { static_cast<void>(statement_.release()); }  // in a forked child: never touched again
   void Reset();  // also ends the read transaction that an unfinished statement keeps
@@ -126,6 +135,14 @@ class Database {
   void SetCheckpointAtClose(bool is_wanted);
 
   Status Run(const std::string& sql);  // any number of statements, no results
+  // One statement with these values of its parameters, no results.
+  template <typename... Values>
+  Status RunWith(std::string_view sql, const Values&... values) {
+    HEARTH_ASSIGN(Statement statement, Prepare(sql));
+    int index = 0;
+    (statement.Bind(index++, values), ...);
+    return statement.Run();
+  }
   Result<Statement> Prepare(std::string_view sql);
   Result<int64_t> Number(std::string_view sql);  // first column of the first row; 0 without rows
   Result<std::string> Text(std::string_view sql);

@@ -53,10 +53,9 @@ Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wante
 
 Status SetFutureStampsRight(Database& database) {
   constexpr int64_t kDayMs = 24 * 60 * 60 * 1000;
-  HEARTH_ASSIGN(Statement stamp, database.Prepare("UPDATE entries SET last_used_ms=min(created_ms, ?1) WHERE"
-                                                  " last_used_ms>?2"));
   const int64_t now_ms = NowMs();
-  return stamp.Bind(0, now_ms).Bind(1, now_ms + kDayMs).Run();
+  return database.RunWith("UPDATE entries SET last_used_ms=min(created_ms, ?1) WHERE last_used_ms>?2", now_ms,
+                          now_ms + kDayMs);
 }
 
 Result<uint64_t> UsedBytes(Database& database) {

@@ -99,25 +99,17 @@ Status InsertEntry(Database& database, const NewEntry& entry, const std::optiona
   HEARTH_ASSIGN(const bool is_made, row.Step());
   const int64_t id = is_made ? row.Number(0) : 0;
   HEARTH_TRY(row.Run());
-  HEARTH_ASSIGN(Statement blob, database.Prepare("INSERT INTO blobs(id, bytes) VALUES(?, ?)"));
-  return blob.Bind(0, id).Bind(1, entry.bytes).Run();
+  return database.RunWith("INSERT INTO blobs(id, bytes) VALUES(?, ?)", id, entry.bytes);
 }
 
 Status DeleteEntry(Database& database, int64_t id) {
-  for (const char* sql : {"DELETE FROM blobs WHERE id=?", "DELETE FROM entries WHERE id=?"}) {
-    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
-    HEARTH_TRY(statement.Bind(0, id).Run());
-  }
-  return Status::Ok();
+  HEARTH_TRY(database.RunWith("DELETE FROM blobs WHERE id=?", id));
+  return database.RunWith("DELETE FROM entries WHERE id=?", id);
 }
 
 Status DeleteEntry(Database& database, const Fingerprint& digest) {
-  for (const char* sql :
-       {"DELETE FROM blobs WHERE id=(SELECT id FROM entries WHERE digest=?)", "DELETE FROM entries WHERE digest=?"}) {
-    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
-    HEARTH_TRY(statement.Bind(0, digest.bytes).Run());
-  }
-  return Status::Ok();
+  HEARTH_TRY(database.RunWith("DELETE FROM blobs WHERE id=(SELECT id FROM entries WHERE digest=?)", digest.bytes));
+  return database.RunWith("DELETE FROM entries WHERE digest=?", digest.bytes);
 }
 
 extern const EmbeddedFile kCacheSchema[];  // schema.sql

@@ -177,8 +177,7 @@ Status SessionMisses::Store(Database& database) const {
   for (const CacheMiss& miss : earlier) {
     if (misses.size() < kMostLastMisses) misses.push_back(miss);
   }
-  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
-  return row.Bind(0, kRow).Bind(1, std::span<const std::byte>(Encoded(misses))).Run();
+  return database.RunWith("INSERT OR REPLACE INTO counters VALUES(?, ?)", kRow, Encoded(misses));
 }
 
 std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,

@@ -23,11 +23,11 @@ Result<bool> KnowsModel(Database& database, const ModelName& model, const std::v
 }
 
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used) {
-  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT INTO models(fingerprint, path, is_pinned, last_used_ms)"
-                                                " VALUES(?, ?, 0, ?) ON CONFLICT(fingerprint) DO UPDATE SET"
-                                                " path=CASE excluded.path WHEN '' THEN path ELSE"
-                                                " excluded.path END, last_used_ms=excluded.last_used_ms"));
-  HEARTH_TRY(row.Bind(0, model.fingerprint).Bind(1, model.path).Bind(2, NowMs()).Run());
+  HEARTH_TRY(database.RunWith(
+      "INSERT INTO models(fingerprint, path, is_pinned, last_used_ms) VALUES(?, ?, 0, ?) ON CONFLICT(fingerprint) DO"
+      " UPDATE SET path=CASE excluded.path WHEN '' THEN path ELSE excluded.path END,"
+      " last_used_ms=excluded.last_used_ms",
+      model.fingerprint, model.path, NowMs()));
   HEARTH_ASSIGN(Statement use, database.Prepare("INSERT OR IGNORE INTO uses VALUES((SELECT id FROM models WHERE"
                                                 " fingerprint=?), ?)"));
   for (const Fingerprint& digest : used) {
@@ -50,12 +50,10 @@ Result<std::vector<KnownModel>> ReadModelRows(Database& database, int64_t only) 
                                                  " WHERE ?1=0 OR id=?1"));
   rows.Bind(0, only);
   std::vector<KnownModel> models;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) break;
+  HEARTH_TRY(rows.ForEachRow([&] {
     models.push_back(
         {rows.Number(0), {std::string(rows.Text(1)), std::string(rows.Text(2)), rows.Number(3) != 0, rows.Number(4)}});
-  }
+  }));
   std::ranges::stable_sort(models, [](const KnownModel& one, const KnownModel& other) {
     return one.model.last_used_ms > other.model.last_used_ms;
   });
@@ -68,11 +66,8 @@ using UsesOfModels = std::map<int64_t, std::set<Fingerprint>>;
 Result<UsesOfModels> ReadUseRows(Database& database) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT model, digest FROM uses"));
   UsesOfModels uses;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return uses;
-    uses[rows.Number(0)].insert(FingerprintFrom(rows.Blob(1)));
-  }
+  HEARTH_TRY(rows.ForEachRow([&] { uses[rows.Number(0)].insert(FingerprintFrom(rows.Blob(1))); }));
+  return uses;
 }
 
 struct UsedEntry {
@@ -84,11 +79,7 @@ using UsedEntries = std::map<Fingerprint, UsedEntry>;
 Result<UsedEntries> ReadUsedEntries(Database& database, const UsesOfModels& uses) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, size_bytes FROM entries"));
   UsedEntries entries;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) break;
-    entries[FingerprintFrom(rows.Blob(0))].bytes = SizeFrom(rows, 1);
-  }
+  HEARTH_TRY(rows.ForEachRow([&] { entries[FingerprintFrom(rows.Blob(0))].bytes = SizeFrom(rows, 1); }));
   for (const auto& [model, digests] : uses) {
     for (const Fingerprint& digest : digests) {
       if (const auto entry = entries.find(digest); entry != entries.end()) ++entry->second.models;
@@ -150,8 +141,7 @@ Result<int64_t> FindModel(Database& database, std::string_view name) {
 
 Status PinModel(Database& database, int64_t model, bool is_pinned) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  HEARTH_ASSIGN(Statement pin, database.Prepare("UPDATE models SET is_pinned=? WHERE id=?"));
-  HEARTH_TRY(pin.Bind(0, int64_t{is_pinned}).Bind(1, model).Run());
+  HEARTH_TRY(database.RunWith("UPDATE models SET is_pinned=? WHERE id=?", int64_t{is_pinned}, model));
   return transaction.Commit();
 }
 
@@ -160,20 +150,14 @@ Result<std::vector<int64_t>> OwnEntries(Database& database, int64_t model) {
   HEARTH_ASSIGN(Statement rows,
                 database.Prepare("SELECT e.id FROM uses u JOIN entries e ON e.digest=u.digest WHERE u.model=? AND"
                                  " (SELECT count(*) FROM uses o WHERE o.digest=u.digest)=1"));
-  rows.Bind(0, model);
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return own;
-    own.push_back(rows.Number(0));
-  }
+  HEARTH_TRY(rows.Bind(0, model).ForEachRow([&] { own.push_back(rows.Number(0)); }));
+  return own;
 }
 
 Status ForgetModel(Database& database, int64_t model) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  for (const char* sql : {"DELETE FROM uses WHERE model=?", "DELETE FROM models WHERE id=?"}) {
-    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
-    HEARTH_TRY(statement.Bind(0, model).Run());
-  }
+  HEARTH_TRY(database.RunWith("DELETE FROM uses WHERE model=?", model));
+  HEARTH_TRY(database.RunWith("DELETE FROM models WHERE id=?", model));
   return transaction.Commit();
 }
 
@@ -181,11 +165,8 @@ Result<std::set<Fingerprint>> PinnedDigests(Database& database) {
   HEARTH_ASSIGN(Statement rows,
                 database.Prepare("SELECT u.digest FROM models m JOIN uses u ON u.model=m.id WHERE m.is_pinned"));
   std::set<Fingerprint> digests;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return digests;
-    digests.insert(FingerprintFrom(rows.Blob(0)));
-  }
+  HEARTH_TRY(rows.ForEachRow([&] { digests.insert(FingerprintFrom(rows.Blob(0))); }));
+  return digests;
 }
 
 }  // namespace hearth

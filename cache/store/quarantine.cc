@@ -48,32 +48,28 @@ Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& databas
   const int64_t now_ms = NowMs();
   {
     HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, strikes, since_ms, kind FROM quarantine"));
-    while (true) {
-      HEARTH_ASSIGN(const bool row, rows.Step());
-      if (!row) break;
+    HEARTH_TRY(rows.ForEachRow([&] {
       const int64_t since_ms = std::min(rows.Number(2), now_ms);
       const bool has_expired = since_ms <= now_ms - kQuarantineMs;
       is_to_be_mended |= has_expired || rows.Number(2) > now_ms + kClockGrainMs;
-      if (has_expired) continue;
+      if (has_expired) return;
       records[FingerprintFrom(rows.Blob(0))] = {rows.Number(1), since_ms + kQuarantineMs, std::string(rows.Text(3))};
-    }
+    }));
   }
   if (is_to_be_mended && !database.read_only()) {
     // If another process is writing, the next start does it.
-    HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ?"));
-    static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Run());
+    static_cast<void>(database.RunWith("DELETE FROM quarantine WHERE since_ms <= ?", now_ms - kQuarantineMs));
     // If the clock was set back, a quarantine must neither end nor last until the clock has caught up.
-    HEARTH_ASSIGN(Statement from_now_on, database.Prepare("UPDATE quarantine SET since_ms=?1 WHERE since_ms > ?1"));
-    static_cast<void>(from_now_on.Bind(0, now_ms).Run());
+    static_cast<void>(database.RunWith("UPDATE quarantine SET since_ms=?1 WHERE since_ms > ?1", now_ms));
   }
   return records;
 }
 
 Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  HEARTH_ASSIGN(Statement lifted, database.Prepare("DELETE FROM quarantine WHERE ?1='' OR kind IS NULL OR kind=?1 OR "
-                                                   "substr(kind, 1, length(?1) + 1)=?1 || '-'"));
-  HEARTH_TRY(lifted.Bind(0, kind).Run());
+  HEARTH_TRY(database.RunWith(
+      "DELETE FROM quarantine WHERE ?1='' OR kind IS NULL OR kind=?1 OR substr(kind, 1, length(?1) + 1)=?1 || '-'",
+      kind));
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT changes()"));
   HEARTH_TRY(transaction.Commit());
   return static_cast<uint64_t>(count);

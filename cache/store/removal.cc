@@ -145,12 +145,9 @@ namespace {
 Status AddUsers(Statement& users, const Fingerprint& needed, const std::function<bool(const Fingerprint&)>& is_kept,
                 std::vector<int64_t>& ids) {
   const StatementScope scope(users);
-  users.Bind(0, needed.bytes);
-  while (true) {
-    HEARTH_ASSIGN(const bool row, users.Step());
-    if (!row) return Status::Ok();
+  return users.Bind(0, needed.bytes).ForEachRow([&] {
     if (!is_kept(FingerprintFrom(users.Blob(1)))) ids.push_back(users.Number(0));
-  }
+  });
 }
 
 constexpr const char* kUsers = "SELECT id, digest FROM entries WHERE needs=?";

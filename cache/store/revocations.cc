@@ -35,8 +35,7 @@ Result<uint32_t> RandomNumber() {
 }
 
 Status WriteNumber(Database& database, std::string_view name, int64_t number) {
-  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
-  return row.Bind(0, name).Bind(1, number).Run();
+  return database.RunWith("INSERT OR REPLACE INTO counters VALUES(?, ?)", name, number);
 }
 
 }  // namespace
@@ -46,15 +45,14 @@ Result<KnownRevocations> ReadRevocations(Database& database) {
                 database.Prepare("SELECT name, value FROM counters WHERE substr(name, 1, ?)=? OR name=?"));
   rows.Bind(0, static_cast<int64_t>(kRowPrefix.size())).Bind(1, kRowPrefix).Bind(2, kLineageRow);
   KnownRevocations known;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return known;
+  HEARTH_TRY(rows.ForEachRow([&] {
     if (rows.Text(0) == kLineageRow) {
       known.lineage = rows.Number(1);
     } else {
       known.of_keys.emplace(rows.Text(0).substr(kRowPrefix.size()), rows.Number(1));
     }
-  }
+  }));
+  return known;
 }
 
 Status NoteRevocation(Database& database, std::string_view key_prefix) {

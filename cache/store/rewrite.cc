@@ -56,8 +56,7 @@ class StoreCopy {
     database_->SetWaits(&waits_);
     // The lock keeps the original from being replaced before its side files are opened.
     HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options_.folder, FolderLock::Mode::kShared, waits_));
-    HEARTH_ASSIGN(Statement attach, database_->Prepare("ATTACH ? AS old"));
-    HEARTH_TRY(attach.Bind(0, std::string_view(original.file().native())).Run());
+    HEARTH_TRY(database_->RunWith("ATTACH ? AS old", std::string_view(original.file().native())));
     HEARTH_TRY(database_->Number("SELECT count(*) FROM old.models").status());
     if (original.has_moved()) return Error(StatusCode::kUnavailable, "the store was replaced meanwhile");
     // Unsynced and without a journal on the disk: if anything fails, the copy is removed.
@@ -84,8 +83,7 @@ class StoreCopy {
     for (const char* sql : {"INSERT OR IGNORE INTO main.entries SELECT * FROM old.entries WHERE id>? AND id<=?",
                             "INSERT INTO main.blobs SELECT * FROM old.blobs WHERE id>? AND id<=? AND id IN (SELECT id"
                             " FROM main.entries)"}) {
-      HEARTH_ASSIGN(Statement copy, database_->Prepare(sql));
-      HEARTH_TRY(copy.Bind(0, last_id_).Bind(1, end).Run());
+      HEARTH_TRY(database_->RunWith(sql, last_id_, end));
     }
     HEARTH_TRY(database_->Run("COMMIT"));
     // The disk begins to write, so that Sync waits for less. A failure shows there.
@@ -145,11 +143,8 @@ class StoreCopy {
                   database_->Prepare("SELECT name FROM main.sqlite_schema WHERE type='table' AND name NOT LIKE"
                                      " 'sqlite_%' AND name NOT IN ('entries', 'blobs')"));
     std::vector<std::string> names;
-    while (true) {
-      HEARTH_ASSIGN(const bool row, rows.Step());
-      if (!row) return names;
-      names.emplace_back(rows.Text(0));
-    }
+    HEARTH_TRY(rows.ForEachRow([&] { names.emplace_back(rows.Text(0)); }));
+    return names;
   }
 
   StoreOptions options_;

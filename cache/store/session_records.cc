@@ -39,10 +39,9 @@ Status WriteCounters(Database& database, const CounterDeltas& deltas) {
 
 // An earlier time than the known one changes nothing.
 Status NoteTime(Database& database, int64_t time_ms) {
-  HEARTH_ASSIGN(Statement row,
-                database.Prepare("INSERT INTO counters VALUES('latest_ms', ?) ON CONFLICT(name) DO UPDATE SET"
-                                 " value=max(value, excluded.value)"));
-  return row.Bind(0, time_ms).Run();
+  return database.RunWith(
+      "INSERT INTO counters VALUES('latest_ms', ?) ON CONFLICT(name) DO UPDATE SET value=max(value, excluded.value)",
+      time_ms);
 }
 
 }  // namespace

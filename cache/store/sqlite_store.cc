@@ -52,17 +52,15 @@ Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>&
                     BlobKindName(common.kind()))));
   const std::span<const std::byte> beginning = BytesOf(common.material());
   rows.Bind(0, beginning).Bind(1, static_cast<int64_t>(beginning.size())).Bind(2, beginning);
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) return Status::Ok();
+  return rows.ForEachRow([&] {
     std::optional<CacheKey> key = KeyFromMaterial(common.kind(), TextFrom(rows.Blob(0)));
     const std::span<const std::byte> bytes = rows.Blob(2);
     const Fingerprint checksum = FingerprintOf(bytes);
-    if (!key || checksum != FingerprintFrom(rows.Blob(1))) continue;
+    if (!key || checksum != FingerprintFrom(rows.Blob(1))) return;
     visited.push_back({*std::move(key),
                        {bytes.begin(), bytes.end()},
                        {{}, checksum, BoundedCostMs(rows.Real(4)), std::string(rows.Text(3))}});
-  }
+  });
 }
 
 // The connection waits for others as `patience` allows, if that is more than the session may wait.

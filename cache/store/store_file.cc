@@ -139,8 +139,7 @@ Status MakeSecret(Database& database) {
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
     return Error(StatusCode::kIoError, "the system has no random numbers: {}", std::strerror(errno));
   }
-  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT INTO counters VALUES('secret', ?)"));
-  return row.Bind(0, secret).Run();
+  return database.RunWith("INSERT INTO counters VALUES('secret', ?)", secret);
 }
 
 // Call it under the exclusive lock. The file gets its name only when it is complete.
