@@ -19,21 +19,13 @@
 namespace hearth {
 namespace {
 
-// The verified entry in a row of `kBundleColumns`; nullopt if it is damaged.
-constexpr const char* kBundleColumns =
-    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
+// The verified entry in a row of `kEntryColumns`; nullopt if it is damaged.
 std::optional<BundleEntry> LoadSound(Database& database, Statement& row) {
   const std::optional<BlobKind> kind = BlobKindFromName(row.Text(1));
   const std::optional<CacheKey> key = kind ? KeyFromMaterial(*kind, TextFrom(row.Blob(2))) : std::nullopt;
-  if (!key || key->digest() != FingerprintFrom(row.Blob(0))) return std::nullopt;
-  Result<BlobReader> blob = database.OpenBlob("blobs", "bytes", row.Number(7));
-  if (!blob.ok() || row.Number(3) < 0 || static_cast<uint64_t>(row.Number(3)) != blob->size_bytes()) {
-    return std::nullopt;
-  }
-  if (!row.MayRead(blob->size_bytes())) return std::nullopt;
-  BundleEntry entry{*key, std::vector<std::byte>(blob->size_bytes()), BoundedCostMs(row.Real(4))};
-  if (!blob->Read(entry.bytes).ok() || FingerprintOf(entry.bytes) != FingerprintFrom(row.Blob(9))) return std::nullopt;
-  return entry;
+  std::vector<std::byte> bytes;
+  if (!key || !DamageOf(database, row, bytes).empty()) return std::nullopt;
+  return BundleEntry{*key, std::move(bytes), BoundedCostMs(row.Real(4))};
 }
 
 std::vector<std::byte> EnvelopeOf(const BundleEntry& entry) {
@@ -80,7 +72,7 @@ Status FindRevokedKeys(Database& database, BundleContent& content) {
   return Status::Ok();
 }
 
-// Adds the entry in a row of `kBundleColumns`.
+// Adds the entry in a row of `kEntryColumns`.
 void AddEntry(Database& database, Statement& row, BundleContent& content) {
   const std::optional<BundleEntry> entry = LoadSound(database, row);
   if (!entry) {
@@ -102,7 +94,7 @@ void AddEntry(Database& database, Statement& row, BundleContent& content) {
 
 // Sources go with the selected programs, whatever else the filter says. A program whose source is gone stays behind.
 Status AddSources(Database& database, BundleContent& content) {
-  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kEntryColumns) + " WHERE digest=?"));
   for (const auto& [program, source] : std::map(content.source_of)) {
     if (content.digests.contains(source)) continue;
     const StatementScope scope(rows);
@@ -130,12 +122,10 @@ void KeepUsedDevices(Manifest& manifest) {
 
 // Sorted by digest, whatever the order of the store, so that equal entries make equal bundles.
 Status DescribeEntries(const CacheFilter& filter, Database& database, BundleContent& content) {
-  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, rows.Step());
-    if (!row) break;
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kEntryColumns) + " ORDER BY digest"));
+  HEARTH_TRY(rows.ForEachRow([&] {
     if (Matches(EntryFrom(rows), filter)) AddEntry(database, rows, content);
-  }
+  }));
   HEARTH_TRY(AddSources(database, content));
   std::ranges::sort(content.manifest.entries, {}, &ManifestEntry::digest);
   KeepUsedDevices(content.manifest);
@@ -163,7 +153,7 @@ void CountEntries(const BundleContent& content, BundleExport& report) {
 }
 
 Status CopyEntries(const Manifest& manifest, Database& database, BundleFileWriter& writer) {
-  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kEntryColumns) + " WHERE digest=?"));
   for (const ManifestEntry& promised : manifest.entries) {
     const StatementScope scope(rows);
     HEARTH_ASSIGN(const bool row, rows.Bind(0, promised.digest.bytes).Step());

@@ -56,8 +56,10 @@ Status CheckMayChange(const ReportedStore& store);
 inline constexpr int kReportWaitMs = 5000;
 
 inline constexpr const char* kEntryColumns =
-    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin FROM entries";
+    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
 CacheEntry EntryFrom(const Statement& row);  // `row` has kEntryColumns
+// Reads the entry's blob, and checks key, size and checksum. Empty if all are right. `row` has kEntryColumns.
+std::string DamageOf(Database& database, Statement& row, std::vector<std::byte>& bytes);
 
 // What the reports of reports.h read, with damage as kMalformedInput. Most recently used first.
 Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilter& filter);

@@ -6,38 +6,18 @@
 #include "cache/desk/reports.h"
 #include "cache/store/entry_row.h"
 #include "cache/store/removal.h"
+#include "core/base/text.h"
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Checks key, size and checksum of one entry. Empty if all are right.
-std::string DamageOf(Database& database, Statement& entry, uint64_t& read_bytes) {
-  const std::string keyed = std::string(entry.Text(1)) + '\0';
-  std::vector<std::byte> hashed(std::as_bytes(std::span(keyed)).begin(), std::as_bytes(std::span(keyed)).end());
-  const std::span<const std::byte> material = entry.Blob(2);
-  hashed.insert(hashed.end(), material.begin(), material.end());
-  if (FingerprintOf(hashed) != FingerprintFrom(entry.Blob(0))) return "its key does not hash to its digest";
-
-  Result<BlobReader> blob = database.OpenBlob("blobs", "bytes", entry.Number(7));
-  if (!blob.ok()) return blob.status().message();
-  if (entry.Number(3) < 0 || static_cast<uint64_t>(entry.Number(3)) != blob->size_bytes()) return "its size is wrong";
-  if (!entry.MayRead(blob->size_bytes())) return "its bytes are those of other entries too";
-  std::vector<std::byte> bytes(blob->size_bytes());
-  if (const Status status = blob->Read(bytes); !status.ok()) return status.message();
-  read_bytes += bytes.size();
-  if (FingerprintOf(bytes) != FingerprintFrom(entry.Blob(9))) return "its checksum is wrong";
-  return {};
-}
-
 Status CheckStructure(Database& database, CacheVerification& report) {
   HEARTH_ASSIGN(Statement check, database.Prepare("PRAGMA integrity_check(20)"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, check.Step());
-    if (!row) break;
+  HEARTH_TRY(check.ForEachRow([&] {
     if (check.Text(0) != "ok") report.damages.push_back({kStoreFileName, std::string(check.Text(0))});
-  }
+  }));
   HEARTH_ASSIGN(const int64_t orphans,
                 database.Number("SELECT count(*) FROM blobs WHERE id NOT IN (SELECT id FROM entries)"));
   if (orphans != 0) report.damages.push_back({kStoreFileName, fmt::format("{} blobs belong to no entry", orphans)});
@@ -45,18 +25,16 @@ Status CheckStructure(Database& database, CacheVerification& report) {
 }
 
 Status CheckEntries(Database& database, CacheVerification& report, std::vector<int64_t>& damaged) {
-  HEARTH_ASSIGN(Statement entries,
-                database.Prepare("SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, "
-                                 "origin, checksum FROM entries"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, entries.Step());
-    if (!row) return Status::Ok();
+  HEARTH_ASSIGN(Statement entries, database.Prepare(kEntryColumns));
+  return entries.ForEachRow([&] {
     ++report.checked_entries;
-    const std::string what = DamageOf(database, entries, report.checked_bytes);
-    if (what.empty()) continue;
+    std::vector<std::byte> bytes;
+    const std::string what = DamageOf(database, entries, bytes);
+    report.checked_bytes += bytes.size();
+    if (what.empty()) return;
     damaged.push_back(entries.Number(7));
     report.damages.push_back({FingerprintFrom(entries.Blob(0)).ToHex(), what});
-  }
+  });
 }
 
 // With the programs that need a damaged source: without it they are of no use.
@@ -115,6 +93,19 @@ Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
 }
 
 }  // namespace
+
+std::string DamageOf(Database& database, Statement& row, std::vector<std::byte>& bytes) {
+  const std::string keyed = std::string(row.Text(1)).append(1, '\0').append(TextFrom(row.Blob(2)));
+  if (FingerprintOf(BytesOf(keyed)) != FingerprintFrom(row.Blob(0))) return "its key does not hash to its digest";
+  Result<BlobReader> blob = database.OpenBlob("blobs", "bytes", row.Number(7));
+  if (!blob.ok()) return blob.status().message();
+  if (row.Number(3) < 0 || static_cast<uint64_t>(row.Number(3)) != blob->size_bytes()) return "its size is wrong";
+  if (!row.MayRead(blob->size_bytes())) return "its bytes are those of other entries too";
+  std::vector<std::byte> read(blob->size_bytes());
+  if (const Status status = blob->Read(read); !status.ok()) return status.message();
+  bytes = std::move(read);
+  return FingerprintOf(bytes) == FingerprintFrom(row.Blob(9)) ? "" : "its checksum is wrong";
+}
 
 Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
   HEARTH_ASSIGN(CacheVerification found, VerifyOnce(folder, false));
