@@ -1,8 +1,5 @@
 #include "cache/files/in_use_marker.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cache/files/folder.h"
-#include "cache/files/locked_file.h"
 #include "core/base/blocked_signal.h"
 #include "core/base/sha256.h"
 
@@ -53,24 +48,21 @@ std::vector<Fingerprint> DigestsInUse(std::string_view text) {
 }  // namespace
 
 InUseMarker::~InUseMarker() {
-  if (descriptor_.is_open() && ::getpid() == user_) ::unlink(file_.c_str());
+  if (file_.descriptor.is_open() && ::getpid() == user_) ::unlink(file_.path.c_str());
 }
 
 bool InUseMarker::Open() {
-  if (descriptor_.is_open()) return true;
-  LockedFile file = MakeLockedFile(folder_, kMarkerPrefix);
-  file_ = std::move(file.path);
-  descriptor_ = std::move(file.descriptor);
-  return descriptor_.is_open();
+  if (!file_.descriptor.is_open()) file_ = MakeLockedFile(folder_, kMarkerPrefix);
+  return file_.descriptor.is_open();
 }
 
 void InUseMarker::Append(char sign, const Fingerprint& digest) {
   const std::string record = sign + digest.ToHex() + '\n';
   const BlockedSizeSignal held;
   // Not synced, because it must outlive the process, not the machine.
-  if (::write(descriptor_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
-    ::unlink(file_.c_str());  // after a full disk: half a record would spoil the next ones
-    descriptor_ = Descriptor();
+  if (::write(file_.descriptor.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
+    ::unlink(file_.path.c_str());  // after a full disk: half a record would spoil the next ones
+    file_.descriptor = Descriptor();
   }
 }
 
@@ -84,27 +76,21 @@ void InUseMarker::End(const Fingerprint& digest) {
   const auto found = in_use_.find(digest);
   if (found == in_use_.end()) return;
   if (--found->second == 0) in_use_.erase(found);
-  if (!descriptor_.is_open()) return;
-  if (in_use_.empty()) {
-    // Keeps the file short in a process that runs for long.
-    if (::ftruncate(descriptor_.get(), 0) != 0) Append('-', digest);
-  } else {
-    Append('-', digest);
-  }
+  if (!file_.descriptor.is_open()) return;
+  // Keeps the file short in a process that runs for long.
+  if (!in_use_.empty() || ::ftruncate(file_.descriptor.get(), 0) != 0) Append('-', digest);
 }
 
 std::vector<DeadMarker> FindDeadMarkers(const fs::path& folder) {
   std::vector<DeadMarker> dead;
-  for (const fs::path& file : FilesIn(folder, kMarkerPrefix)) {
-    Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!lock.is_open() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    std::vector<Fingerprint> in_use = DigestsInUse(ReadAll(lock.get()));
+  ForEachDeadFile(folder, kMarkerPrefix, [&](LockedFile& file) {
+    std::vector<Fingerprint> in_use = DigestsInUse(ReadAll(file.descriptor.get()));
     if (in_use.empty()) {
-      ::unlink(file.c_str());
+      ::unlink(file.path.c_str());
     } else {
-      dead.push_back({std::move(lock), file, std::move(in_use)});
+      dead.push_back({std::move(file), std::move(in_use)});
     }
-  }
+  });
   return dead;
 }
 

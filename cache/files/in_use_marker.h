@@ -14,7 +14,7 @@
 #include <map>
 #include <vector>
 
-#include "core/base/descriptor.h"
+#include "cache/files/locked_file.h"
 #include "core/base/fingerprint.h"
 
 namespace hearth {
@@ -36,15 +36,13 @@ class InUseMarker {
 
   std::filesystem::path folder_;
   pid_t user_ = ::getpid();  // a copy in a forked child must not remove the file
-  std::filesystem::path file_;
-  Descriptor descriptor_;
+  LockedFile file_;
   std::map<Fingerprint, int> in_use_;
 };
 
 // A marker of a dead process. It is locked while this object lives, so that one death counts once.
 struct DeadMarker {
-  Descriptor lock;
-  std::filesystem::path file;
+  LockedFile file;
   std::vector<Fingerprint> in_use;
 };
 

@@ -73,7 +73,7 @@ bool RemoveInProcess(const std::vector<const char*>& names) {
 
 }  // namespace
 
-LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view prefix) {
+LockedFile MakeLockedFile(const fs::path& folder, std::string_view prefix) {
   for (int tries = 0; tries < kMaxTries; ++tries) {
     std::string path = folder / (std::string(prefix) + "XXXXXX");
     Descriptor made(::mkostemp(path.data(), O_APPEND | O_CLOEXEC));
@@ -89,21 +89,27 @@ LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view 
   return {};
 }
 
+void ForEachDeadFile(const fs::path& folder, std::string_view prefix,
+                     const std::function<void(LockedFile& file)>& visit) {
+  for (const fs::path& path : FilesIn(folder, prefix)) {
+    LockedFile file{path, Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))};
+    if (file.descriptor.is_open() && ::flock(file.descriptor.get(), LOCK_EX | LOCK_NB) == 0) visit(file);
+  }
+}
+
 // A new file is empty until its writer has locked it, so an empty one is removed under its lock: a writer that is later
 // finds the file without a name and makes another.
-void RemoveUnfinished(const std::filesystem::path& folder, int64_t most_bytes) {
-  std::vector<std::filesystem::path> dead;
-  for (const std::filesystem::path& file : FilesIn(folder, kUnfinishedPrefix)) {
-    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+void RemoveUnfinished(const fs::path& folder, int64_t most_bytes) {
+  std::vector<fs::path> dead;
+  ForEachDeadFile(folder, kUnfinishedPrefix, [&](const LockedFile& file) {
     struct stat info;
-    if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    if (::fstat(descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (::fstat(file.descriptor.get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
     if (info.st_size == 0) {
-      ::unlink(file.c_str());
+      ::unlink(file.path.c_str());
     } else if (info.st_size <= most_bytes) {
-      dead.push_back(file);
+      dead.push_back(file.path);
     }
-  }
+  });
   RemoveInBackground(dead);
 }
 

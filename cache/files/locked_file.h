@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct LockedFile {
 // Its name is `prefix` and six random characters: another process, in another pid namespace or earlier, may have this
 // one's number.
 LockedFile MakeLockedFile(const std::filesystem::path& folder, std::string_view prefix);
+
+// Calls `visit` with each such file whose writer has died, which is locked meanwhile.
+void ForEachDeadFile(const std::filesystem::path& folder, std::string_view prefix,
+                     const std::function<void(LockedFile& file)>& visit);
 
 // The prefix of files that get the store's name when they are complete.
 inline constexpr std::string_view kUnfinishedPrefix = "unfinished-";

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "cache/files/folder.h"
+#include "cache/files/locked_file.h"
 #include "core/base/blocked_signal.h"
 #include "core/base/descriptor.h"
 
@@ -42,10 +43,6 @@ class FileClaim final : public MakingClaim {
   Descriptor descriptor_;
   pid_t maker_ = ::getpid();  // a forked child has a copy
 };
-
-bool Lock(const Descriptor& descriptor) {
-  return ::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0;
-}
 
 // Whether the file still has its name in the folder.
 bool IsLinked(const Descriptor& descriptor) {
@@ -133,7 +130,7 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
   while (true) {
     Descriptor descriptor = OpenFileIn(folder, name, O_RDWR | O_CREAT);
     if (!descriptor.is_open()) return turn;
-    if (Lock(descriptor)) {
+    if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0) {
       if (!IsLinked(descriptor)) {  // its maker has finished between the two calls
         if (++unlinked == kMostUnlinked) return turn;
         continue;
@@ -156,10 +153,7 @@ MakingTurn StoreMakingClaims::TakeFile(const CacheKey& key) {
 }
 
 void RemoveDeadClaims(const fs::path& folder) {
-  for (const fs::path& file : FilesIn(folder, kClaimPrefix)) {
-    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (descriptor.is_open() && Lock(descriptor)) ::unlink(file.c_str());
-  }
+  ForEachDeadFile(folder, kClaimPrefix, [](const LockedFile& file) { ::unlink(file.path.c_str()); });
 }
 
 }  // namespace hearth

@@ -37,7 +37,7 @@ Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
   HEARTH_TRY(transaction.Commit());
   for (const DeadMarker& marker : dead) {
     std::error_code ignored;
-    std::filesystem::remove(marker.file, ignored);
+    std::filesystem::remove(marker.file.path, ignored);
   }
   return Status::Ok();
 }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -112,11 +111,8 @@ std::string Recorded(const fs::path& folder, const BackendDef& backend) {
 // Whether a process has died while it looked. Removes what it left.
 bool TakeDeadMarks(const fs::path& folder, const BackendDef& backend) {
   bool has_died = false;
-  for (const fs::path& file : FilesIn(folder, MarkPrefix(backend))) {
-    const Descriptor mark(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!mark.is_open() || ::flock(mark.get(), LOCK_EX | LOCK_NB) != 0) continue;
-    has_died = ::unlink(file.c_str()) == 0 || has_died;
-  }
+  ForEachDeadFile(folder, MarkPrefix(backend),
+                  [&](const LockedFile& file) { has_died = ::unlink(file.path.c_str()) == 0 || has_died; });
   return has_died;
 }
 
@@ -296,10 +292,7 @@ std::string WrongBackendsVariable() {
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
   Use* const use = backend.is_host() ? nullptr : UseOf(backend);
   if (use != nullptr && IsFork(*use)) {
-    DeviceCandidate unusable;
-    unusable.backend = backend.name;
-    unusable.unusable_reason = WhyNotHere(backend, *use);
-    return {unusable};
+    return LeftOut(backend, WhyNotHere(backend, *use));
   }
   std::vector<DeviceCandidate> candidates;
   {
