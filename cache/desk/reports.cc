@@ -61,6 +61,14 @@ Status ReadTables(Database& database, CacheStats& stats) {
   return ReadCounters(database, stats.lifetime);
 }
 
+// What `read` reads in the store of `folder`; an empty value where there is none.
+template <typename Read>
+auto ReadFrom(const fs::path& folder, const Read& read) -> decltype(read(std::declval<Database&>())) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::remove_cvref_t<decltype(read(*store.database).value())>();
+  return OfStore(store, read(*store.database));
+}
+
 Result<CacheModel> ReadModel(Database& database, std::string_view model) {
   HEARTH_ASSIGN(const int64_t id, FindModel(database, model));
   HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(database, id));
@@ -156,15 +164,11 @@ Result<std::vector<CacheEntry>> ReadEntries(Database& database, const CacheFilte
 
 Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {
   HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<CacheEntry>();
-  return OfStore(store, ReadEntries(*store.database, filter));
+  return ReadFrom(folder, [&](Database& database) { return ReadEntries(database, filter); });
 }
 
 Result<KnownRevocations> ListRevocations(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return KnownRevocations();
-  return OfStore(store, ReadRevocations(*store.database));
+  return ReadFrom(folder, ReadRevocations);
 }
 
 Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_prefix) {
@@ -195,10 +199,8 @@ Result<CacheStats> ReadStoreStats(const fs::path& folder) {
 }
 
 Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {
+  HEARTH_ASSIGN(const auto records, ReadFrom(folder, ReadQuarantine));
   std::vector<CacheQuarantine> listed;
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return listed;
-  HEARTH_ASSIGN(const auto records, OfStore(store, ReadQuarantine(*store.database)));
   for (const auto& [digest, record] : records) {
     listed.push_back({digest.ToHex(), record.kind, record.strikes, record.until_ms, record.strikes >= kMaxStrikes});
   }
@@ -219,21 +221,15 @@ Result<uint64_t> LiftQuarantine(const fs::path& folder) {
 // ---- Models ----
 
 Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<CacheModel>();
-  return OfStore(store, ReadModels(*store.database));
+  return ReadFrom(folder, [](Database& database) { return ReadModels(database); });
 }
 
 Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<ModelUses>();
-  return OfStore(store, ReadUses(*store.database));
+  return ReadFrom(folder, ReadUses);
 }
 
 Result<std::vector<CacheMiss>> ListLastMisses(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<CacheMiss>();
-  return OfStore(store, ReadLastMisses(*store.database));
+  return ReadFrom(folder, ReadLastMisses);
 }
 
 Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
