@@ -16,38 +16,48 @@
 namespace hearth {
 namespace {
 
+// A function of a library, of the type of what it initializes. Notes the first one that is missing.
+struct Symbol {
+  const DynamicLibrary& library;
+  const char* name;
+  const char*& missing;
+
+  template <typename Function>
+  operator Function*() const {  // NOLINT(google-explicit-constructor)
+    Function* const found = library.Symbol<Function*>(name);
+    if (found == nullptr && missing == nullptr) missing = name;
+    return found;
+  }
+};
+
 // The functions of OpenSSL 3 that Hearth calls, through its documented C interface; its types stay opaque.
 struct TlsApi {
-  const void* (*TLS_client_method)() = nullptr;
-  void* (*SSL_CTX_new)(const void*) = nullptr;
-  void (*SSL_CTX_free)(void*) = nullptr;
-  int (*SSL_CTX_set_default_verify_paths)(void*) = nullptr;
-  int (*SSL_CTX_load_verify_locations)(void*, const char*, const char*) = nullptr;
-  void (*SSL_CTX_set_verify)(void*, int, void*) = nullptr;
-  void* (*SSL_new)(void*) = nullptr;
-  void (*SSL_free)(void*) = nullptr;
-  int (*SSL_set_fd)(void*, int) = nullptr;
-  int (*SSL_set1_host)(void*, const char*) = nullptr;
-  void* (*SSL_get0_param)(void*) = nullptr;
-  long (*SSL_ctrl)(void*, int, long, void*) = nullptr;
-  int (*SSL_connect)(void*) = nullptr;
-  int (*SSL_read)(void*, void*, int) = nullptr;
-  int (*SSL_write)(void*, const void*, int) = nullptr;
-  int (*SSL_get_error)(const void*, int) = nullptr;
-  long (*SSL_get_verify_result)(const void*) = nullptr;
-  int (*X509_VERIFY_PARAM_set1_ip_asc)(void*, const char*) = nullptr;
-  const char* (*X509_verify_cert_error_string)(long) = nullptr;
-  void (*ERR_clear_error)() = nullptr;
+  DynamicLibrary tls, crypto;
+  const char* missing = nullptr;  // a function that they lack
+  const void* (*TLS_client_method)() = Symbol{tls, "TLS_client_method", missing};
+  void* (*SSL_CTX_new)(const void*) = Symbol{tls, "SSL_CTX_new", missing};
+  void (*SSL_CTX_free)(void*) = Symbol{tls, "SSL_CTX_free", missing};
+  int (*SSL_CTX_set_default_verify_paths)(void*) = Symbol{tls, "SSL_CTX_set_default_verify_paths", missing};
+  int (*SSL_CTX_load_verify_locations)(void*, const char*, const char*) = Symbol{tls, "SSL_CTX_load_verify_locations",
+                                                                                 missing};
+  void (*SSL_CTX_set_verify)(void*, int, void*) = Symbol{tls, "SSL_CTX_set_verify", missing};
+  void* (*SSL_new)(void*) = Symbol{tls, "SSL_new", missing};
+  void (*SSL_free)(void*) = Symbol{tls, "SSL_free", missing};
+  int (*SSL_set_fd)(void*, int) = Symbol{tls, "SSL_set_fd", missing};
+  int (*SSL_set1_host)(void*, const char*) = Symbol{tls, "SSL_set1_host", missing};
+  void* (*SSL_get0_param)(void*) = Symbol{tls, "SSL_get0_param", missing};
+  long (*SSL_ctrl)(void*, int, long, void*) = Symbol{tls, "SSL_ctrl", missing};
+  int (*SSL_connect)(void*) = Symbol{tls, "SSL_connect", missing};
+  int (*SSL_read)(void*, void*, int) = Symbol{tls, "SSL_read", missing};
+  int (*SSL_write)(void*, const void*, int) = Symbol{tls, "SSL_write", missing};
+  int (*SSL_get_error)(const void*, int) = Symbol{tls, "SSL_get_error", missing};
+  long (*SSL_get_verify_result)(const void*) = Symbol{tls, "SSL_get_verify_result", missing};
+  int (*X509_VERIFY_PARAM_set1_ip_asc)(void*, const char*) = Symbol{crypto, "X509_VERIFY_PARAM_set1_ip_asc", missing};
+  const char* (*X509_verify_cert_error_string)(long) = Symbol{crypto, "X509_verify_cert_error_string", missing};
+  void (*ERR_clear_error)() = Symbol{crypto, "ERR_clear_error", missing};
 };
 
 constexpr int kVerifyPeer = 1, kWantRead = 2, kWantWrite = 3, kSetHostName = 55;
-
-template <typename Function>
-Status Find(const DynamicLibrary& library, const char* name, Function& function) {
-  function = library.Symbol<Function>(name);
-  if (function != nullptr) return Status::Ok();
-  return Error(StatusCode::kUnavailable, "this OpenSSL lacks {}: update it", name);
-}
 
 Result<TlsApi> LoadTlsOnce() {
   constexpr const char* kTls[] = {"libssl.so.3"};
@@ -56,31 +66,10 @@ Result<TlsApi> LoadTlsOnce() {
   if (!tls.ok()) return tls.status().Within("TLS to a cache server needs OpenSSL 3");
   Result<DynamicLibrary> crypto = DynamicLibrary::Open(kCrypto);
   if (!crypto.ok()) return crypto.status().Within("TLS to a cache server needs OpenSSL 3");
-  TlsApi api;
-#define HEARTH_FIND(library, name) HEARTH_TRY(Find(*(library), #name, api.name))
-  HEARTH_FIND(tls, TLS_client_method);
-  HEARTH_FIND(tls, SSL_CTX_new);
-  HEARTH_FIND(tls, SSL_CTX_free);
-  HEARTH_FIND(tls, SSL_CTX_set_default_verify_paths);
-  HEARTH_FIND(tls, SSL_CTX_load_verify_locations);
-  HEARTH_FIND(tls, SSL_CTX_set_verify);
-  HEARTH_FIND(tls, SSL_new);
-  HEARTH_FIND(tls, SSL_free);
-  HEARTH_FIND(tls, SSL_set_fd);
-  HEARTH_FIND(tls, SSL_set1_host);
-  HEARTH_FIND(tls, SSL_get0_param);
-  HEARTH_FIND(tls, SSL_ctrl);
-  HEARTH_FIND(tls, SSL_connect);
-  HEARTH_FIND(tls, SSL_read);
-  HEARTH_FIND(tls, SSL_write);
-  HEARTH_FIND(tls, SSL_get_error);
-  HEARTH_FIND(tls, SSL_get_verify_result);
-  HEARTH_FIND(crypto, X509_VERIFY_PARAM_set1_ip_asc);
-  HEARTH_FIND(crypto, X509_verify_cert_error_string);
-  HEARTH_FIND(crypto, ERR_clear_error);
-#undef HEARTH_FIND
-  tls->Leak();
-  crypto->Leak();
+  TlsApi api{std::move(tls).value(), std::move(crypto).value()};
+  if (api.missing != nullptr) return Error(StatusCode::kUnavailable, "this OpenSSL lacks {}: update it", api.missing);
+  api.tls.Leak();
+  api.crypto.Leak();
   return api;
 }
 
