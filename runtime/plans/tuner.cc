@@ -130,7 +130,7 @@ TuningRecords Tune(const Graph& graph, const DeviceInfo& device, const LowerOpti
     contests.push_back(MakeContest(graph, std::move(layer), device, options, mode));
   }
   clock.Announce(KernelsOf(contests));
-  TuneProgress progress;
+  TuningProgress progress;
   progress.total = contests.size();
   if (observer && !contests.empty()) observer(progress);
   for (Contest& contest : contests) {
@@ -139,7 +139,7 @@ TuningRecords Tune(const Graph& graph, const DeviceInfo& device, const LowerOpti
     const CandidateTime* best = record.Best();
     if (best == nullptr) continue;
     progress.layer = contest.layer.key;
-    progress.chosen = best->choice;
+    progress.chosen = ToText(best->choice);
     progress.chosen_ms = best->ms;
     progress.rule_ms = record.candidates.front().ms;
     records.insert_or_assign(contest.layer.key, std::move(record));

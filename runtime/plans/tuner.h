@@ -14,6 +14,7 @@
 #include "core/lowering/tunable_layers.h"
 #include "core/plan/tuning.h"
 #include "hal/device/device.h"
+#include "hearth/session.h"
 
 namespace hearth {
 
@@ -46,13 +47,7 @@ class LayerClock {
 // was requested.
 std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads, const std::stop_token& stop = {});
 
-struct TuneProgress {
-  size_t done = 0, total = 0;  // layers
-  std::string layer;           // LayerKey of the last measured layer; empty before the first
-  KernelChoice chosen;
-  double chosen_ms = 0, rule_ms = 0;  // of the winner and of the rules' choice
-};
-using TuneObserver = std::function<void(const TuneProgress&)>;
+using TuneObserver = std::function<void(const TuningProgress&)>;
 
 // Measures the layers of `graph` (rewritten, as Lower takes it) that `options.tuned` lacks, with kFull also those of
 // which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then rounds of one

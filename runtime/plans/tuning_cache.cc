@@ -55,7 +55,7 @@ Status Measure(const TuningRequest& request, PlanRequest& plan_request, TuningOu
   const Stopwatch watch;
   HEARTH_ASSIGN(const Graph graph, RewrittenGraph(plan_request));
   const std::unique_ptr<LayerClock> clock = MakeDeviceClock(*request.device, request.threads, request.stop);
-  const TuneObserver counting = [&](const TuneProgress& progress) {
+  const TuneObserver counting = [&](const TuningProgress& progress) {
     if (!progress.layer.empty()) {
       ++outcome.measured;
       outcome.changed += progress.chosen_ms < progress.rule_ms ? 1 : 0;

@@ -148,14 +148,8 @@ class Preparation {
                          .device = opened().device.get(),
                          .store = store(),
                          .threads = threads(),
+                         .observer = options().on_tuning,
                          .stop = request().stop};
-    if (options().on_tuning) {
-      tuning.observer = [&](const TuneProgress& progress) {
-        options().on_tuning({progress.done, progress.total, progress.layer,
-                             progress.layer.empty() ? "" : ToText(progress.chosen), progress.chosen_ms,
-                             progress.rule_ms});
-      };
-    }
     HEARTH_ASSIGN(const TuningOutcome outcome, TuneBeforePlan(tuning, made_->plan_request));
     made_->report.tuning = {std::string(TuneModeName(outcome.mode)), outcome.measured, outcome.changed,
                             outcome.recorded, outcome.measuring_ms};

@@ -188,9 +188,9 @@ FakeClock::Show FastestWithRows(const char* rows) {
 TEST(Tune, FindsTheFastestCandidateOfEachLayerAndTellsOfIt) {
   const Graph graph = OtherNetwork();
   FakeClock clock(FastestWithRows("2"));
-  std::vector<TuneProgress> told;
+  std::vector<TuningProgress> told;
   const TuningTable winners = TableOf(Tune(graph, kDevices[0], {}, TuneMode::kFull, clock,
-                                           [&](const TuneProgress& progress) { told.push_back(progress); }));
+                                           [&](const TuningProgress& progress) { told.push_back(progress); }));
   ASSERT_EQ(winners.size(), 1u);
   EXPECT_EQ(winners.begin()->second, (TunedLayer{{"wide", 2, 1, 8}, true}));
   ASSERT_EQ(told.size(), 2u);
