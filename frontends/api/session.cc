@@ -250,7 +250,7 @@ Status Session::WaitForDevice() {
   }));
   if (device == nullptr) return Status::Ok();
   device->Wait();  // not in a call: it may take long, and other threads' runs continue
-  return device->failure();
+  return device->progress().failure;
 }
 
 }  // namespace hearth

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
@@ -29,8 +28,8 @@ constexpr double kMeasuringMs = 200;
 
 BackgroundDevice::BackgroundDevice(Request request) : request_(std::move(request)) {
   request_.prepare.stop = stop_.get_token();
-  failure_ = StartThread(thread_, [this] { Work(); });
-  if (!failure_.ok()) state_ = State::kGivenUp;
+  if (const Status started = StartThread(thread_, [this] { Work(); }); !started.ok())
+    progress_ = {.state = State::kGivenUp, .failure = started};
 }
 
 BackgroundDevice::~BackgroundDevice() {
@@ -42,24 +41,9 @@ BackgroundDevice::~BackgroundDevice() {
   if (thread_.joinable()) thread_.join();
 }
 
-BackgroundDevice::State BackgroundDevice::state() const {
+BackgroundDevice::Progress BackgroundDevice::progress() const {
   const std::scoped_lock lock(mutex_);
-  return state_;
-}
-
-double BackgroundDevice::ready_ms() const {
-  const std::scoped_lock lock(mutex_);
-  return ready_ms_;
-}
-
-double BackgroundDevice::run_ms() const {
-  const std::scoped_lock lock(mutex_);
-  return run_ms_;
-}
-
-Status BackgroundDevice::failure() const {
-  const std::scoped_lock lock(mutex_);
-  return failure_;
+  return progress_;
 }
 
 void BackgroundDevice::NoteRunBegins() {
@@ -75,7 +59,7 @@ void BackgroundDevice::NoteRunEnds() {
 
 void BackgroundDevice::Wait() const {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return state_ != State::kPreparing; });
+  changed_.wait(lock, [&] { return progress_.state != State::kPreparing; });
 }
 
 std::unique_ptr<RunContext> BackgroundDevice::Take() {
@@ -91,7 +75,7 @@ std::unique_ptr<RunContext> BackgroundDevice::Take() {
 void BackgroundDevice::Dismiss() {
   const std::scoped_lock lock(mutex_);
   decision_ = Decision::kDismiss;
-  state_ = State::kGivenUp;
+  progress_.state = State::kGivenUp;
   changed_.notify_all();
 }
 
@@ -101,20 +85,18 @@ std::vector<std::string> BackgroundDevice::Store() {
 
 void BackgroundDevice::Work() {
   WaitForAnswer();
-  double ready_ms = 0, run_ms = 0;
+  Progress ready{.state = State::kReady};
   const Status status = Guarded([&] {
     HEARTH_TRY(MakeReady());
-    ready_ms = request_.since_asked.milliseconds();
+    ready.ready_ms = request_.since_asked.milliseconds();
     if (request_.rule != MoveRule::kWhenFaster) return Status::Ok();
-    HEARTH_ASSIGN(run_ms, MeasureRunMs());
+    HEARTH_ASSIGN(ready.run_ms, MeasureRunMs());
     return Status::Ok();
   });
   if (!status.ok()) next_.reset();
   request_.prepare.device.reset();  // `next_` has it
   std::unique_lock lock(mutex_);
-  state_ = status.ok() ? State::kReady : State::kGivenUp;
-  failure_ = status;
-  if (status.ok()) std::tie(ready_ms_, run_ms_) = std::pair(ready_ms, run_ms);
+  progress_ = status.ok() ? ready : Progress{.state = State::kGivenUp, .failure = status};
   changed_.notify_all();
   if (!status.ok()) return;
   changed_.wait(lock, [&] { return decision_ != Decision::kNone || stop_.stop_requested(); });

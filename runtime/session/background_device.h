@@ -41,11 +41,13 @@ class BackgroundDevice {
   ~BackgroundDevice();
 
   enum class State { kPreparing, kReady, kGivenUp };
-  State state() const;
-  // The time from opening the session until the device was ready, and the median of its runs; 0 until then.
-  double ready_ms() const;
-  double run_ms() const;
-  Status failure() const;  // why it was given up; Ok if it was dismissed
+  struct Progress {
+    State state = State::kPreparing;
+    // The time from opening the session until the device was ready, and the median of its runs; 0 until then.
+    double ready_ms = 0, run_ms = 0;
+    Status failure = {};  // why it was given up; Ok if it was dismissed
+  };
+  Progress progress() const;
   MoveRule rule() const { return request_.rule; }
 
   // Called around the session's runs: the CPU is not disturbed until the first is over.
@@ -81,10 +83,8 @@ class BackgroundDevice {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   // Under the mutex.
-  State state_ = State::kPreparing;
+  Progress progress_;
   Decision decision_ = Decision::kNone;
-  Status failure_;
-  double ready_ms_ = 0, run_ms_ = 0;
   bool has_begun_ = false, has_answered_ = false;
   std::thread thread_;  // last: it uses the rest
 };

@@ -48,9 +48,10 @@ std::string ReasonOfAReadyStart(const SessionOptions& options, const DeviceInfo&
 }
 
 std::string ReadyText(const BackgroundDevice& device) {
+  const BackgroundDevice::Progress progress = device.progress();
   std::string text =
-      fmt::format("{} was ready after {:.0f} ms", device.next().prepared().report.device.id, device.ready_ms());
-  if (device.run_ms() > 0) text += fmt::format(" and takes {:.2f} ms a run", device.run_ms());
+      fmt::format("{} was ready after {:.0f} ms", device.next().prepared().report.device.id, progress.ready_ms);
+  if (progress.run_ms > 0) text += fmt::format(" and takes {:.2f} ms a run", progress.run_ms);
   return text;
 }
 
@@ -90,7 +91,7 @@ void MoveIfFaster(SessionData& data) {
   if (device.rule() == MoveRule::kWhenReady) return Move(data, ready + ": asked to move then");
   if (data.hot.cpu_ms.size() < kFewestRuns) return;
   const double cpu_ms = Median(data.hot.cpu_ms);
-  if (device.run_ms() < cpu_ms) return Move(data, fmt::format("{}, the CPU {:.2f}", ready, cpu_ms));
+  if (device.progress().run_ms < cpu_ms) return Move(data, fmt::format("{}, the CPU {:.2f}", ready, cpu_ms));
   data.report.start.reason = fmt::format("{}, the CPU {:.2f}: it stays on the CPU", ready, cpu_ms);
   data.report.start.is_settled = true;
   device.Dismiss();
@@ -147,7 +148,7 @@ void BeginBackground(SessionData& data, std::shared_ptr<SessionDevice> device) {
 
 void RestartBackground(SessionData& data) {
   HotStart& hot = data.hot;
-  if (hot.device == nullptr || data.report.start.is_settled || hot.device->state() == State::kGivenUp) return;
+  if (hot.device == nullptr || data.report.start.is_settled || hot.device->progress().state == State::kGivenUp) return;
   StoreBackground(data);
   hot.device.reset();
   hot.cpu_ms.clear();
@@ -159,7 +160,7 @@ void BeginRun(SessionData& data) {
   HotStart& hot = data.hot;
   if (++data.run_count == 1) data.report.start.first_by = data.report.device.id;
   if (hot.device == nullptr) return;
-  const State state = hot.device->state();
+  const State state = hot.device->progress().state;
   // Such a run has fewer threads and takes longer than the CPU's runs usually do.
   hot.is_slowed =
       state == State::kPreparing && data.context->prepared().request.device->host->background_threads()->load() > 0;
@@ -180,7 +181,7 @@ void NoteBackground(SessionData& data) {
   auto& start = data.report.start;
   const HotStart& hot = data.hot;
   if (hot.device == nullptr || start.is_settled) return;
-  switch (hot.device->state()) {
+  switch (hot.device->progress().state) {
     case State::kPreparing:
       start.reason = fmt::format("'{}' is being prepared while the CPU answers", data.options->device);
       if (hot.restarts >= kManyRestarts) {
@@ -188,12 +189,12 @@ void NoteBackground(SessionData& data) {
       }
       break;
     case State::kReady: start.reason = ReadyText(*hot.device) + "; the CPU's runs are too few to compare"; break;
-    case State::kGivenUp: NoteFailure(data, hot.device->failure()); break;
+    case State::kGivenUp: NoteFailure(data, hot.device->progress().failure); break;
   }
 }
 
 void StoreBackground(SessionData& data) {
-  if (data.hot.device == nullptr || data.hot.device->state() != State::kReady) return;
+  if (data.hot.device == nullptr || data.hot.device->progress().state != State::kReady) return;
   const std::vector<std::string> warnings = data.hot.device->Store();
   data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
 }
