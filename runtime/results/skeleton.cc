@@ -10,34 +10,33 @@ namespace {
 
 using Limb = std::pair<size_t, size_t>;
 
+// Limbs through points in the order of a list; -1 begins another line.
+template <size_t kLimbs>
+constexpr std::array<Limb, kLimbs> LimbsThrough(std::initializer_list<int> points) {
+  std::array<Limb, kLimbs> limbs{};
+  size_t count = 0;
+  int last = -1;
+  for (const int point : points) {
+    if (last >= 0 && point >= 0) limbs[count++] = {static_cast<size_t>(last), static_cast<size_t>(point)};
+    last = point;
+  }
+  return limbs;
+}
+
 constexpr std::array<std::string_view, 17> kBodyNames = {
     "nose",           "left eye",   "right eye",   "left ear",   "right ear",   "left shoulder",
     "right shoulder", "left elbow", "right elbow", "left wrist", "right wrist", "left hip",
     "right hip",      "left knee",  "right knee",  "left ankle", "right ankle"};
-constexpr std::array<Limb, 16> kBodyLimbs = {{{0, 1},
-                                              {0, 2},
-                                              {1, 3},
-                                              {2, 4},
-                                              {5, 6},
-                                              {5, 7},
-                                              {7, 9},
-                                              {6, 8},
-                                              {8, 10},
-                                              {5, 11},
-                                              {6, 12},
-                                              {11, 12},
-                                              {11, 13},
-                                              {13, 15},
-                                              {12, 14},
-                                              {14, 16}}};
+constexpr std::array<Limb, 16> kBodyLimbs =
+    LimbsThrough<16>({0, 1,  -1, 0, 2,  -1, 1, 3,  -1, 2,  4,  -1, 5,  6,  -1, 5,  7,  9,  -1, 6,
+                      8, 10, -1, 5, 11, -1, 6, 12, -1, 11, 12, -1, 11, 13, 15, -1, 12, 14, 16});
 
 constexpr std::array<std::string_view, 21> kHandNames = {
     "wrist",   "thumb 1",   "thumb 2",  "thumb 3",  "thumb tip", "index 1",    "index 2",
     "index 3", "index tip", "middle 1", "middle 2", "middle 3",  "middle tip", "ring 1",
     "ring 2",  "ring 3",    "ring tip", "little 1", "little 2",  "little 3",   "little tip"};
-constexpr std::array<Limb, 21> kHandLimbs = {{{0, 1},   {1, 2},   {2, 3},   {3, 4},   {0, 5},   {5, 6},   {6, 7},
-                                              {7, 8},   {5, 9},   {9, 10},  {10, 11}, {11, 12}, {9, 13},  {13, 14},
-                                              {14, 15}, {15, 16}, {13, 17}, {0, 17},  {17, 18}, {18, 19}, {19, 20}}};
+constexpr std::array<Limb, 21> kHandLimbs = LimbsThrough<21>(
+    {0, 1, 2, 3, 4, -1, 0, 5, 6, 7, 8, -1, 5, 9, 10, 11, 12, -1, 9, 13, 14, 15, 16, -1, 13, 17, -1, 0, 17, 18, 19, 20});
 
 constexpr std::array<std::string_view, 6> kFaceNames = {"right eye", "left eye",  "nose",
                                                         "mouth",     "right ear", "left ear"};
@@ -61,18 +60,6 @@ constexpr std::array<std::string_view, 33> kPoseNames = {
     "left knee",   "right knee",      "left ankle",     "right ankle",    "left heel",
     "right heel",  "left foot",       "right foot"};
 
-// Limbs through points in the order of a list; -1 begins another line.
-template <size_t kLimbs>
-constexpr std::array<Limb, kLimbs> LimbsThrough(std::initializer_list<int> points) {
-  std::array<Limb, kLimbs> limbs{};
-  size_t count = 0;
-  int last = -1;
-  for (const int point : points) {
-    if (last >= 0 && point >= 0) limbs[count++] = {static_cast<size_t>(last), static_cast<size_t>(point)};
-    last = point;
-  }
-  return limbs;
-}
 constexpr std::array<Limb, 35> kPoseLimbs =
     LimbsThrough<35>({8,  6,  5,  4,  0,  1,  2,  3,  7,  -1, 9,  10, -1, 12, 11, 13, 15, 17, 19, 15, 21, -1, 12, 14,
                       16, 18, 20, 16, 22, -1, 11, 23, 24, 12, -1, 23, 25, 27, 29, 31, 27, -1, 24, 26, 28, 30, 32, 28});
