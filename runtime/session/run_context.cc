@@ -159,17 +159,17 @@ OutputSpans RunContext::OutputsOf(RunSlot& slot) const {
   return spans;
 }
 
-uint64_t RunContext::frame_bytes() const {
-  if (!has_device()) return 0;
+uint64_t RunContext::slots_with_memory() const {
   const auto has_memory = [](const RunSlot& slot) { return !slot.outputs.empty(); };
-  return made_.runs->frame_bytes() * static_cast<uint64_t>(1 + std::ranges::count_if(caller_.slots, has_memory));
+  return static_cast<uint64_t>(std::ranges::count_if(caller_.slots, has_memory));
+}
+
+uint64_t RunContext::frame_bytes() const {
+  return has_device() ? made_.runs->frame_bytes() * (1 + slots_with_memory()) : 0;
 }
 
 uint64_t RunContext::run_bytes() const {
-  if (!has_device()) return 0;
-  const auto has_memory = [](const RunSlot& slot) { return !slot.outputs.empty(); };
-  const auto in_flight = static_cast<uint64_t>(std::ranges::count_if(caller_.slots, has_memory));
-  return in_flight * 2 * InterfaceBytes(plan()) + frame_bytes();
+  return has_device() ? slots_with_memory() * 2 * InterfaceBytes(plan()) + frame_bytes() : 0;
 }
 
 // ---- States, other devices ----

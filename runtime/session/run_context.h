@@ -160,6 +160,7 @@ class RunContext {
   // Makes the inputs of retained frames.
   void MakeRetainedInputs(RunSlot& slot) const;
   bool MayStore() const;
+  uint64_t slots_with_memory() const;
 
   PreparedRuns made_;
   CallerState caller_;
