@@ -3,6 +3,8 @@
 #ifndef HEARTH_RUNTIME_RESULTS_DECODING_H_
 #define HEARTH_RUNTIME_RESULTS_DECODING_H_
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -37,6 +39,11 @@ inline size_t IndexOf(float value) {
 // Whether a model's number can be a class: a whole one, below a million.
 inline bool IsClass(float value) {
   return value >= 0 && value < 1e6f && value == std::floor(value);
+}
+// What people read: the label, or the class's number where there is none.
+template <typename Item>
+std::string ClassText(const Item& item) {
+  return item.label.empty() ? fmt::format("class {}", item.class_index) : item.label;
 }
 inline std::string LabelOf(size_t class_index, std::span<const std::string> labels) {
   return class_index < labels.size() ? labels[class_index] : "";

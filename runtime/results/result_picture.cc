@@ -40,14 +40,20 @@ Image Enlarged(const PixelMap& map, const Image& like) {
   return ResizeBilinear(Image{map.width, map.height, 1, map.values}, like.width, like.height);
 }
 
-void Set(Image& image, int x, int y, const Colour& colour) {
-  std::copy_n(colour.begin(), 3, image.values.begin() + (static_cast<std::ptrdiff_t>(y) * image.width + x) * 3);
+// Gives each pixel the colour that `colour_at` returns for it.
+template <typename ColourAt>
+void Paint(Image& image, const ColourAt& colour_at) {
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) {
+      const Colour colour = colour_at(x, y);
+      std::copy_n(colour.begin(), 3, image.values.begin() + (static_cast<std::ptrdiff_t>(y) * image.width + x) * 3);
+    }
+  }
 }
 
 std::string BoxText(const Box& box) {
-  const std::string name = box.label.empty() ? fmt::format("class {}", box.class_index) : box.label;
-  return IsShare(box.score) ? fmt::format("{} {:.0f}%", name, 100 * box.score)
-                            : fmt::format("{} {:.3g}", name, box.score);
+  return IsShare(box.score) ? fmt::format("{} {:.0f}%", ClassText(box), 100 * box.score)
+                            : fmt::format("{} {:.3g}", ClassText(box), box.score);
 }
 
 // A box for each of the largest classes, with its name and its share of the picture. `areas` begins with the largest.
@@ -64,8 +70,8 @@ Image Legend(std::span<const ClassArea> areas, int width) {
     const int side = TextHeight(kScale) - 4;
     FillRectangle(legend, left, top, left + side, top + side, ColourOfClass(areas[k].class_index));
     DrawFrame(legend, left, top, left + side, top + side, kWhite, 1);
-    const std::string name = areas[k].label.empty() ? fmt::format("class {}", areas[k].class_index) : areas[k].label;
-    DrawText(legend, left + side + kPad, top, fmt::format("{} {:.1f}%", name, 100 * areas[k].share), kWhite, kScale);
+    DrawText(legend, left + side + kPad, top, fmt::format("{} {:.1f}%", ClassText(areas[k]), 100 * areas[k].share),
+             kWhite, kScale);
   }
   return legend;
 }
@@ -89,19 +95,15 @@ void DrawPoints(Image& drawn, std::span<const KeyPoint> points, const Skeleton* 
 
 // Each box's pixels in its colour.
 void Tint(Image& drawn, const PixelMap& map, std::span<const Box> boxes) {
-  for (int y = 0; y < drawn.height; ++y) {
-    for (int x = 0; x < drawn.width; ++x) {
-      const size_t place = IndexOf(ValueAt(map, drawn, x, y));
-      if (place == 0 || place > boxes.size()) continue;
-      const Colour over = ColourOfClass(boxes[place - 1].class_index + 1);
-      Colour colour;
-      for (size_t c = 0; c < 3; ++c) {
-        const float below = drawn.values[(static_cast<size_t>(y) * drawn.width + x) * 3 + c];
-        colour[c] = below + (over[c] - below) * kOpacity;
-      }
-      Set(drawn, x, y, colour);
-    }
-  }
+  Paint(drawn, [&](int x, int y) {
+    const float* below = drawn.values.data() + (static_cast<size_t>(y) * drawn.width + x) * 3;
+    Colour colour = {below[0], below[1], below[2]};
+    const size_t place = IndexOf(ValueAt(map, drawn, x, y));
+    if (place == 0 || place > boxes.size()) return colour;
+    const Colour over = ColourOfClass(boxes[place - 1].class_index + 1);
+    for (size_t c = 0; c < 3; ++c) colour[c] += (over[c] - colour[c]) * kOpacity;
+    return colour;
+  });
 }
 
 Image DrawBoxes(const Image& picture, std::span<const Box> boxes, const PixelMap& map, float min_score) {
@@ -146,17 +148,15 @@ Image DrawMask(const Image& picture, const PixelMap& mask) {
   const Image panel = Canvas(picture, kPanelSize, mask.height, mask.width);
   Image drawn = panel;
   const Image shares = Enlarged(mask, panel);
-  for (int y = 0; y < drawn.height; ++y) {
-    for (int x = 0; x < drawn.width; ++x) {
-      const float value = shares.values[static_cast<size_t>(y) * drawn.width + x];
-      const float share = std::isfinite(value) ? std::clamp(value, 0.0f, 1.0f) : 0.0f;
-      const float grey = GreyAt(panel, x, y) * (picture.values.empty() ? 1 : 0.6f);
-      Colour colour;
-      for (size_t c = 0; c < 3; ++c)
-        colour[c] = grey + (kMaskColour[c] - grey) * share * (picture.values.empty() ? 1 : kOpacity);
-      Set(drawn, x, y, colour);
-    }
-  }
+  Paint(drawn, [&](int x, int y) {
+    const float value = shares.values[static_cast<size_t>(y) * drawn.width + x];
+    const float share = std::isfinite(value) ? std::clamp(value, 0.0f, 1.0f) : 0.0f;
+    const float grey = GreyAt(panel, x, y) * (picture.values.empty() ? 1 : 0.6f);
+    Colour colour;
+    for (size_t c = 0; c < 3; ++c)
+      colour[c] = grey + (kMaskColour[c] - grey) * share * (picture.values.empty() ? 1 : kOpacity);
+    return colour;
+  });
   return picture.values.empty() ? drawn : Beside(panel, drawn);
 }
 
@@ -164,17 +164,14 @@ Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<cons
   const Image panel = Canvas(picture, kPanelSize, classes.height, classes.width);
   const float opacity = picture.values.empty() ? 1 : kOpacity;
   Image drawn = panel;
-  for (int y = 0; y < drawn.height; ++y) {
-    for (int x = 0; x < drawn.width; ++x) {
-      const float value = ValueAt(classes, drawn, x, y);
-      const size_t class_index = value >= 1 ? static_cast<size_t>(std::min(value, 1e6f)) : 0;
-      // Over grey, so that a class's colour differs from the picture's own.
-      const float grey = GreyAt(panel, x, y);
-      Colour colour = ColourOfClass(class_index);
-      for (float& channel : colour) channel = class_index == 0 ? grey : grey + (channel - grey) * opacity;
-      Set(drawn, x, y, colour);
-    }
-  }
+  Paint(drawn, [&](int x, int y) {
+    const size_t class_index = IndexOf(ValueAt(classes, drawn, x, y));
+    // Over grey, so that a class's colour differs from the picture's own.
+    const float grey = GreyAt(panel, x, y);
+    Colour colour = ColourOfClass(class_index);
+    for (float& channel : colour) channel = class_index == 0 ? grey : grey + (channel - grey) * opacity;
+    return colour;
+  });
   if (!picture.values.empty()) drawn = Beside(panel, drawn);
   return Above(drawn, Legend(areas, drawn.width));
 }
@@ -188,13 +185,12 @@ Image DrawScores(const Image& picture, std::span<const ScoredClass> top) {
   Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kDarkPaper);
   for (size_t k = 0; k < top.size(); ++k) {
     const int y = kPad + static_cast<int>(k) * (TextHeight(kScale) + kPad);
-    const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].class_index) : top[k].label;
     const bool is_share = IsShare(top[k].score);
     if (is_share) {
       const auto end = static_cast<int>(top[k].score * static_cast<float>(kWholeSize));
       FillRectangle(table, 0, y - kPad / 2, end, y + TextHeight(kScale), {40, 90, 140});
     }
-    DrawText(table, kPad, y, fmt::format("{:.3f}  {}", top[k].score, name), kWhite, kScale);
+    DrawText(table, kPad, y, fmt::format("{:.3f}  {}", top[k].score, ClassText(top[k])), kWhite, kScale);
   }
   return Above(head, table);
 }

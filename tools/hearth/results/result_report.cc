@@ -143,25 +143,22 @@ std::string TextOf(const Interpretation& result) {
 }
 
 std::string LineOf(const Interpretation& result) {
-  const auto name = [](const auto& item) {
-    return item.label.empty() ? fmt::format("class {}", item.class_index) : item.label;
-  };
   std::vector<std::string> parts;
   switch (result.group.meaning) {
     case Meaning::kNone:
     case Meaning::kImage: return std::string(MeaningName(result.group.meaning));
     case Meaning::kClasses:
       for (const ScoredClass& entry : result.classes)
-        parts.push_back(fmt::format("{} {:.3f}", name(entry), entry.score));
+        parts.push_back(fmt::format("{} {:.3f}", ClassText(entry), entry.score));
       break;
     case Meaning::kBoxes:
-      for (const Box& box : result.boxes) parts.push_back(fmt::format("{} {:.3f}", name(box), box.score));
+      for (const Box& box : result.boxes) parts.push_back(fmt::format("{} {:.3f}", ClassText(box), box.score));
       return fmt::format("{} boxes{}{}", parts.size(), parts.empty() ? "" : ": ", fmt::join(parts, ", "));
     case Meaning::kKeypoints: return fmt::format("{} key points", result.points.points.size());
     case Meaning::kMask: return fmt::format("mask {:.1f}%", 100 * ShareOf(result.map, kMaskThreshold));
     case Meaning::kClassMap:
       for (const ClassArea& area : result.areas)
-        parts.push_back(fmt::format("{} {:.1f}%", name(area), 100 * area.share));
+        parts.push_back(fmt::format("{} {:.1f}%", ClassText(area), 100 * area.share));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
