@@ -85,7 +85,7 @@ std::vector<Bar> StartPhases(const Report& report) {
 }
 
 std::string StartText(const Report& report) {
-  TextTable table({{""}, {"", TextTable::kRight}});
+  TextTable table({"", ">"});
   for (const Bar& phase : StartPhases(report)) table.AddRow({phase.label, phase.text});
   return "\nstart-up, ms (phases may overlap)\n" + table.ToString();
 }
@@ -186,13 +186,7 @@ std::string RunsText(const BenchResult& result) {
 }
 
 std::string LayersText(const BenchResult& result, double total) {
-  TextTable table({{"#", TextTable::kRight},
-                   {"ms", TextTable::kRight},
-                   {"%", TextTable::kRight},
-                   {"GFLOP/s", TextTable::kRight},
-                   {"output"},
-                   {"kernel"},
-                   {"node"}});
+  TextTable table({">#", ">ms", ">%", ">GFLOP/s", "output", "kernel", "node"});
   for (size_t k = 0; k < result.profile.size(); ++k) {
     const ProfileEntry& entry = result.profile[k];
     const LayerCost& cost = result.costs[k];
@@ -205,7 +199,7 @@ std::string LayersText(const BenchResult& result, double total) {
 }
 
 std::string KindsText(const BenchResult& result, double total) {
-  TextTable table({{"ms", TextTable::kRight}, {"%", TextTable::kRight}, {"steps", TextTable::kRight}, {"operation"}});
+  TextTable table({">ms", ">%", ">steps", "operation"});
   for (const KindCost& kind : SumsByKind(result.profile, result.costs)) {
     const double share = total > 0 ? 100 * kind.milliseconds / total : 0;
     table.AddRow(
@@ -289,15 +283,8 @@ std::string BenchText(const BenchResult& result, int profiled_runs) {
 }
 
 std::string DevicesText(std::span<const BenchResult> results) {
-  TextTable table({{"device"},
-                   {"ready ms", TextTable::kRight},
-                   {"compiled", TextTable::kRight},
-                   {"median ms", TextTable::kRight},
-                   {"p90", TextTable::kRight},
-                   {"p99", TextTable::kRight},
-                   {"deviation", TextTable::kRight},
-                   {"inferences/s", TextTable::kRight},
-                   {"name, or why not"}});
+  TextTable table({"device", ">ready ms", ">compiled", ">median ms", ">p90", ">p99", ">deviation", ">inferences/s",
+                   "name, or why not"});
   for (const BenchResult& result : results) {
     if (!result.status.ok()) {
       table.AddRow({result.device, "", "", "", "", "", "", "", result.status.message()});

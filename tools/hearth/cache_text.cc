@@ -72,8 +72,7 @@ std::string LastMissesText(const std::vector<CacheMiss>& misses) {
 }  // namespace
 
 std::string TextOf(const std::vector<CacheEntry>& entries) {
-  TextTable table(
-      {{"kind"}, {"digest"}, {"size", TextTable::kRight}, {"cost, ms", TextTable::kRight}, {"last used"}, {"of"}});
+  TextTable table({"kind", "digest", ">size", ">cost, ms", "last used", "of"});
   uint64_t total_bytes = 0;
   for (const CacheEntry& entry : entries) {
     table.AddRow({entry.kind, Short(entry.digest), BytesText(entry.size_bytes), fmt::format("{:.1f}", entry.cost_ms),
@@ -85,7 +84,7 @@ std::string TextOf(const std::vector<CacheEntry>& entries) {
 }
 
 std::string TextOf(const CacheEntry& entry) {
-  TextTable table({{""}, {""}});
+  TextTable table({"", ""});
   table.AddRow({"kind", entry.kind});
   table.AddRow({"digest", entry.digest});
   table.AddRow({"size", fmt::format("{} bytes", entry.size_bytes)});
@@ -98,7 +97,7 @@ std::string TextOf(const CacheEntry& entry) {
 }
 
 std::string TextOf(const CacheStats& stats) {
-  TextTable table({{"kind"}, {"entries", TextTable::kRight}, {"size", TextTable::kRight}});
+  TextTable table({"kind", ">entries", ">size"});
   for (const auto& [kind, of_kind] : stats.kinds) {
     table.AddRow({kind, std::to_string(of_kind.entries), BytesText(of_kind.blob_bytes)});
   }
@@ -135,13 +134,7 @@ std::string TextOf(const CacheStats& stats) {
 
 std::string TextOf(const std::vector<CacheModel>& models) {
   if (models.empty()) return "no models\n";
-  TextTable table({{"model"},
-                   {"fingerprint"},
-                   {"entries", TextTable::kRight},
-                   {"own", TextTable::kRight},
-                   {"shared", TextTable::kRight},
-                   {"last used"},
-                   {""}});
+  TextTable table({"model", "fingerprint", ">entries", ">own", ">shared", "last used", ""});
   for (const CacheModel& model : models) {
     table.AddRow({model.path, Short(model.fingerprint), std::to_string(model.entries), BytesText(model.own_bytes),
                   BytesText(model.shared_bytes), TimeText(model.last_used_ms), model.is_pinned ? "pinned" : ""});
@@ -219,13 +212,7 @@ std::string TextOf(const CacheExplanation& explanation) {
 }
 
 std::string TextOf(const std::vector<WarmResult>& results) {
-  TextTable table({{"model"},
-                   {"device"},
-                   {"compiled", TextTable::kRight},
-                   {"loaded", TextTable::kRight},
-                   {"stored", TextTable::kRight},
-                   {"ms", TextTable::kRight},
-                   {"result"}});
+  TextTable table({"model", "device", ">compiled", ">loaded", ">stored", ">ms", "result"});
   for (const WarmResult& result : results) {
     table.AddRow({FileName(result.model_path), result.device, std::to_string(result.compiled),
                   std::to_string(result.loaded), BytesText(result.bytes_written),
@@ -270,7 +257,7 @@ std::string TextOf(const BundleExport& bundle) {
 
 // A table, in which a cell can't imitate another line: the bundle's texts come from strangers.
 std::string TextOf(const BundleInspection& bundle) {
-  TextTable table({{""}, {""}});
+  TextTable table({"", ""});
   table.AddRow({"bundle", bundle.bundle});
   table.AddRow({"signed by", !bundle.signed_by.empty() ? bundle.signed_by
                              : bundle.key_id.empty()   ? "no trusted key"

@@ -56,14 +56,7 @@ Json JsonOf(const Side& side) {
 }
 
 TextTable TableOf(const std::string& what) {
-  return TextTable({{what},
-                    {"max difference", TextTable::kRight},
-                    {"allowed", TextTable::kRight},
-                    {"elements over", TextTable::kRight},
-                    {"worst at"},
-                    {"here", TextTable::kRight},
-                    {"there", TextTable::kRight},
-                    {""}});
+  return TextTable({what, ">max difference", ">allowed", ">elements over", "worst at", ">here", ">there", ""});
 }
 
 void AddRow(TextTable& table, const std::string& what, const TensorComparison& output) {

@@ -38,8 +38,8 @@ class DevicesCommand final : public Verb {
     if (is_simulation) {
       HEARTH_ASSIGN(devices, ListDevicesAs(simulate_));
     }
-    std::vector<TextTable::Column> columns{{"rule"}, {"where it applies"}, {"measured"}};
-    if (is_simulation) columns.insert(columns.begin() + 1, {"applies to"});
+    std::vector<std::string> columns{"rule", "where it applies", "measured"};
+    if (is_simulation) columns.insert(columns.begin() + 1, "applies to");
     TextTable table(columns);
     Json rules = Json::array();
     for (const DriverRule& rule : DriverRules()) {
@@ -62,7 +62,7 @@ class DevicesCommand final : public Verb {
   }
 
   Result<ExitCode> ListProfiles() {
-    TextTable table({{"profile"}, {"device"}, {"type"}, {"APIs"}, {"numbers from"}});
+    TextTable table({"profile", "device", "type", "APIs", "numbers from"});
     Json profiles = Json::array();
     for (const SimulatedDevice& device : SimulatedDevices()) {
       table.AddRow({device.name, device.title, device.type, device.apis, device.source});
@@ -78,7 +78,7 @@ class DevicesCommand final : public Verb {
   }
 
   Result<ExitCode> ListAllDevices() {
-    TextTable table({{"device"}, {"usable"}, {"type"}, {"name"}, {"driver, or why not"}});
+    TextTable table({"device", "usable", "type", "name", "driver, or why not"});
     Json devices = Json::array();
     HEARTH_ASSIGN(const std::vector<DeviceDescription> listed, ListDevicesAs(simulate_));
     if (const std::string wrong = WrongBackendsVariable(); !wrong.empty()) output_.PrintWarning(wrong);

@@ -59,7 +59,7 @@ std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceI
 }
 
 std::string OperatorsText(const std::vector<OperatorPlacement>& operators) {
-  TextTable table({{"op", TextTable::kRight}, {"name"}, {"runs on"}, {"output"}, {"why not on the device"}});
+  TextTable table({">op", "name", "runs on", "output", "why not on the device"});
   for (const OperatorPlacement& op : operators) {
     table.AddRow({std::to_string(op.index), op.op, std::string(RunsOnName(op.where)), op.output_type, op.reason});
   }

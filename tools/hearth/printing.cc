@@ -140,7 +140,7 @@ void TextTable::AddRow(std::vector<std::string> cells) {
 std::string TextTable::ToString() const {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> heading;
-  for (const Column& column : columns_) heading.push_back(column.name);
+  for (const std::string& column : columns_) heading.push_back(column.substr(column.starts_with('>') ? 1 : 0));
   if (std::any_of(heading.begin(), heading.end(), [](const std::string& name) { return !name.empty(); })) {
     lines.push_back(heading);
   }
@@ -154,7 +154,7 @@ std::string TextTable::ToString() const {
   for (const auto& line : lines) {
     std::string row;
     for (size_t k = 0; k < line.size(); ++k) {
-      const char* pattern = columns_[k].align == kRight ? "{}{:>{}}" : "{}{:<{}}";
+      const char* pattern = columns_[k].starts_with('>') ? "{}{:>{}}" : "{}{:<{}}";
       row += fmt::format(fmt::runtime(pattern), k == 0 ? "" : "  ", OneLine(line[k]), widths[k]);
     }
     row.erase(row.find_last_not_of(' ') + 1);

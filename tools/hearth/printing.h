@@ -57,20 +57,16 @@ class OutputOptions {
 // Rows of cells as aligned columns, two blanks between them.
 class TextTable {
  public:
-  enum Align : uint8_t { kLeft, kRight };
-  // A column without a name has no heading; a table without any named column has no heading line.
-  struct Column {
-    std::string name;
-    Align align = kLeft;
-  };
-  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // The columns' names, with '>' before those of columns that are aligned to the right. A column without a name has no
+  // heading; a table without any named column has no heading line.
+  explicit TextTable(std::vector<std::string> columns) : columns_(std::move(columns)) {}
 
   // Precondition: as many cells as columns.
   void AddRow(std::vector<std::string> cells);
   std::string ToString() const;
 
  private:
-  std::vector<Column> columns_;
+  std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 

@@ -28,7 +28,7 @@ std::string ScoreTitle(const Items& items) {
 }
 
 std::string TopText(const Interpretation& result) {
-  TextTable table({{"  class", TextTable::kRight}, {ScoreTitle(result.classes), TextTable::kRight}, {"label"}});
+  TextTable table({">  class", ">" + ScoreTitle(result.classes), "label"});
   for (const ScoredClass& entry : result.classes) {
     table.AddRow({std::to_string(entry.class_index), fmt::format("{:.6f}", entry.score), entry.label});
   }
@@ -38,13 +38,7 @@ std::string TopText(const Interpretation& result) {
 std::string BoxesText(const Interpretation& result) {
   if (result.boxes.empty())
     return fmt::format("  nothing found that is at least {} sure (--min-score)\n", result.min_score);
-  TextTable table({{"  " + ScoreTitle(result.boxes), TextTable::kRight},
-                   {"class", TextTable::kRight},
-                   {"left", TextTable::kRight},
-                   {"top", TextTable::kRight},
-                   {"right", TextTable::kRight},
-                   {"bottom", TextTable::kRight},
-                   {"label"}});
+  TextTable table({">  " + ScoreTitle(result.boxes), ">class", ">left", ">top", ">right", ">bottom", "label"});
   for (const Box& box : result.boxes) {
     table.AddRow({fmt::format("{:.3f}", box.score), std::to_string(box.class_index), ShareText(box.left),
                   ShareText(box.top), ShareText(box.right), ShareText(box.bottom), box.label});
@@ -59,7 +53,7 @@ std::string PointsText(const Interpretation& result) {
     text = fmt::format("  {} sure that there is a {}\n", ShareText(points.score), points.skeleton->name);
   }
   if (points.points.size() > kMostPointsInText) return text + fmt::format("  {} points\n", points.points.size());
-  TextTable table({{"  x", TextTable::kRight}, {"y", TextTable::kRight}, {"score", TextTable::kRight}, {"point"}});
+  TextTable table({">  x", ">y", ">score", "point"});
   for (size_t k = 0; k < points.points.size(); ++k) {
     const KeyPoint& point = points.points[k];
     table.AddRow({ShareText(point.x), ShareText(point.y), ShareText(point.score), PointName(points.skeleton, k)});
@@ -68,7 +62,7 @@ std::string PointsText(const Interpretation& result) {
 }
 
 std::string AreasText(const Interpretation& result) {
-  TextTable table({{"  class", TextTable::kRight}, {"share", TextTable::kRight}, {"label"}});
+  TextTable table({">  class", ">share", "label"});
   for (const ClassArea& area : result.areas) {
     table.AddRow({std::to_string(area.class_index), fmt::format("{:.1f}%", 100 * area.share), area.label});
   }
