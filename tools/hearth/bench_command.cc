@@ -114,7 +114,7 @@ class BenchCommand final : public Verb {
     app.add_option("--seconds", seconds_, "Run for this many seconds instead, at least once")
         ->type_name("S")
         ->check(CLI::Range(0.001, 1e6))
-        ->check(Finite())
+        ->check(WhyNotFinite)
         ->excludes(runs);
     AddNumber(app, "--warmup", warmup_, "N", 0, 1000000, "Untimed runs before them");
     app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
@@ -132,7 +132,7 @@ class BenchCommand final : public Verb {
            "Draw the rewritten network, each operation with its time and coloured by it: .svg, .png or .pdf (by "
            "Graphviz), .dot or .gv what Graphviz reads; .txt its text")
         ->type_name("FILE")
-        ->check(CLI::Validator(WhyNoGraphFile, ""));
+        ->check(WhyNoGraphFile);
     output_.AddOptions(app);
   }
 

@@ -11,13 +11,8 @@
 namespace hearth {
 namespace {
 
-CLI::Validator Version() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return VersionNumbers(text) ? std::string()
-                                    : fmt::format("'{}' is not a version like {}", text, HEARTH_VERSION);
-      },
-      "");
+std::string WhyNoVersion(const std::string& text) {
+  return VersionNumbers(text) ? "" : fmt::format("'{}' is not a version like {}", text, HEARTH_VERSION);
 }
 
 }  // namespace
@@ -37,7 +32,7 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
       ->check(Age(1))
       ->type_name("AGE");
   bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")
-      ->check(Version())
+      ->check(WhyNoVersion)
       ->type_name("X.Y.Z");
   CLI::App* import = add_part("import", "Checks a bundle and stores its entries",
                               "hearth cache import programs.tar --keys trusted.pub",

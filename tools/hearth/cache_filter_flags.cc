@@ -11,6 +11,7 @@
 #include "tools/hearth/cache_text.h"
 #include "tools/hearth/device_listing.h"
 #include "tools/hearth/session_flags.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -20,15 +21,6 @@ std::vector<std::string> KindNames() {
   for (int kind = 0; kind < kBlobKindCount; ++kind) names.emplace_back(BlobKindName(static_cast<BlobKind>(kind)));
   names.emplace_back("probe");  // all kinds whose names begin with it
   return names;
-}
-
-CLI::Validator KeyDigits() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const Result<CacheFilter> checked = CheckedFilter({.signed_by = text});
-        return checked.ok() ? std::string() : std::string(checked.status().message());
-      },
-      "");
 }
 
 // The device that an entry was made for: its backend, name and driver. Empty if devices share the entry.
@@ -76,7 +68,7 @@ std::vector<CLI::Option*> CacheFilterFlags::AddOptions(CLI::App& part) {
           ->check(CLI::IsMember({"here", "bundle", "server"}))
           ->type_name("ORIGIN"),
       part.add_option("--signed-by", filter_.signed_by, "Only entries that this public key has signed: its hex digits")
-          ->check(KeyDigits())
+          ->check(Passes([](std::string_view key) { return CheckedFilter({.signed_by = std::string(key)}).status(); }))
           ->type_name("KEY")};
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "tools/hearth/pictures/page.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -291,7 +292,7 @@ std::string TextOf(const BundleImport& bundle) {
   return text;
 }
 
-Result<int64_t> ParseAgeMs(const std::string& text) {
+Result<int64_t> ParseAgeMs(std::string_view text) {
   int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
@@ -303,15 +304,12 @@ Result<int64_t> ParseAgeMs(const std::string& text) {
 }
 
 CLI::Validator Age(int64_t least_s) {
-  return CLI::Validator(
-      [least_s](std::string& text) {
-        if (text.empty()) return std::string();  // refused for every option
-        const Result<int64_t> age_ms = ParseAgeMs(text);
-        if (!age_ms.ok()) return std::string(age_ms.status().message());
-        return *age_ms >= least_s * 1000 ? std::string()
-                                         : fmt::format("'{}' is too short: give at least {}s", text, least_s);
-      },
-      "");
+  return Passes([least_s](std::string_view text) {
+    if (text.empty()) return Status::Ok();  // refused for every option
+    HEARTH_ASSIGN(const int64_t age_ms, ParseAgeMs(text));
+    if (age_ms >= least_s * 1000) return Status::Ok();
+    return Error(StatusCode::kInvalidArgument, "'{}' is too short: give at least {}s", text, least_s);
+  });
 }
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hearth/cache.h"
@@ -28,7 +29,7 @@ std::string TextOf(const BundleImport& bundle);
 std::string TextOf(const BundleInspection& bundle);
 
 // "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
-Result<int64_t> ParseAgeMs(const std::string& text);
+Result<int64_t> ParseAgeMs(std::string_view text);
 // A check of options: an age of at least so many seconds.
 CLI::Validator Age(int64_t least_s = 0);
 

@@ -70,7 +70,7 @@ class ConformanceCommand final : public Verb {
         ->type_name("FILE");
     AddNumber(app, "--sample", selection_.sample, "N", 1, 100000, "Only about one in N cases, chosen by --seed");
     app.add_option("--seed", selection_.seed, "Which cases --sample takes")
-        ->check(WholeNumber())
+        ->check(WhyNoWholeNumber)
         ->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");

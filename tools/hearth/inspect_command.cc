@@ -88,7 +88,7 @@ class InspectCommand final : public Verb {
            "Write the rewritten network: .txt its text, .svg, .png or .pdf a picture (by Graphviz), .dot or .gv "
            "what Graphviz reads")
         ->type_name("FILE")
-        ->check(CLI::Validator(WhyNoGraphFile, ""));
+        ->check(WhyNoGraphFile);
     app.add_option("--passes", passes_folder_, "Draw the network as in the file, and after every pass that changed it")
         ->type_name("DIR");
     app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")

@@ -192,7 +192,7 @@ void InputOptions::AddOptions(CLI::App& app) {
                  "Fill the inputs that are not given with random numbers; int32, uint32, int64, uint64 and bool, which "
                  "are mostly indices, with 0")
       ->type_name("SEED")
-      ->check(WholeNumber());
+      ->check(WhyNoWholeNumber);
   const CLI::Validator not_zero(
       [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
   app.add_option("--mean", scaling.mean,
@@ -201,13 +201,13 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(Finite())
+      ->check(WhyNotFinite)
       ->capture_default_str();
   app.add_option("--std", scaling.std, "See --mean")
       ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(Finite())
+      ->check(WhyNotFinite)
       ->check(not_zero)
       ->capture_default_str();
 }

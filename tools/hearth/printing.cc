@@ -43,13 +43,9 @@ void LogToStandardError(bool with_details) {
 }
 
 // `hearth run --json m.tflite` lacks the FILE.
-CLI::Validator IsNoModel() {
-  return CLI::Validator(
-      [](std::string& path) {
-        const std::string ending = EndingOf(path);
-        return ending == ".tflite" || ending == ".onnx" ? "that would replace a model; '-' is standard output" : "";
-      },
-      "");
+std::string WhyNoJsonFile(const std::string& path) {
+  const std::string ending = EndingOf(path);
+  return ending == ".tflite" || ending == ".onnx" ? "that would replace a model; '-' is standard output" : "";
 }
 
 }  // namespace
@@ -78,7 +74,7 @@ void OutputOptions::AddOptions(CLI::App& app) {
   app.add_option("--json", json_path_,
                  "Write the same data as JSON to FILE, or to standard output without FILE and for '-'")
       ->type_name("FILE")
-      ->check(IsNoModel());
+      ->check(WhyNoJsonFile);
   app.add_flag("--quiet", quiet_, "No warnings");
   app.add_option_function<std::string>(
          "--log", [](const std::string& level) { LogToStandardError(level == "debug"); },

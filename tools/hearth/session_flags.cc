@@ -204,7 +204,7 @@ void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help
       ->type_name("D")
       ->capture_default_str()
       ->envname(kDeviceVariable)
-      ->check(CLI::Validator(WhyNoDeviceName, ""));
+      ->check(WhyNoDeviceName);
 }
 
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description) {
@@ -213,7 +213,7 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
       ->delimiter(',')
       ->allow_extra_args(false)
       ->envname(kDeviceVariable)
-      ->check(CLI::Validator(WhyNoDeviceName, ""));
+      ->check(WhyNoDeviceName);
 }
 
 CLI::Option* AddSimulateOption(CLI::App& app, std::string& profile, std::string_view also, const std::string& more) {

@@ -32,23 +32,15 @@ CLI::Validator Passes(std::function<Status(std::string_view text)> check) {
   return CLI::Validator([check = std::move(check)](std::string& text) { return check(text).message(); }, "");
 }
 
-CLI::Validator Finite() {
-  return CLI::Validator(
-      [](std::string& text) {
-        char* rest = nullptr;
-        const bool is_finite = std::isfinite(std::strtof(text.c_str(), &rest)) && *rest == '\0';
-        return is_finite ? std::string() : fmt::format("'{}' is not a finite number", text);
-      },
-      "");
+std::string WhyNotFinite(const std::string& text) {
+  char* rest = nullptr;
+  const bool is_finite = std::isfinite(std::strtof(text.c_str(), &rest)) && *rest == '\0';
+  return is_finite ? "" : fmt::format("'{}' is not a finite number", text);
 }
 
-CLI::Validator WholeNumber() {
-  return CLI::Validator(
-      [](std::string& text) {
-        uint64_t number = 0;
-        return NumberFrom(text, number) ? "" : "must be a whole number of at most 64 bits, without a sign";
-      },
-      "");
+std::string WhyNoWholeNumber(const std::string& text) {
+  uint64_t number = 0;
+  return NumberFrom(text, number) ? "" : "must be a whole number of at most 64 bits, without a sign";
 }
 
 }  // namespace hearth

@@ -75,18 +75,17 @@ ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const Outpu
 
 // Checks of option values, whose failure is wrong usage: by a function that has no other use for the value yet.
 CLI::Validator Passes(std::function<Status(std::string_view text)> check);
-// A number that is neither NaN, which CLI::Range accepts, nor infinite.
-CLI::Validator Finite();
-
+// A number must be neither NaN, which CLI::Range accepts, nor infinite.
+std::string WhyNotFinite(const std::string& text);
 // An unsigned 64-bit integer: CLI11 turns negative and larger numbers into the largest one.
-CLI::Validator WholeNumber();
+std::string WhyNoWholeNumber(const std::string& text);
 
 // A number within limits, NaN excluded; the help shows its default.
 template <typename Number>
 CLI::Option* AddNumber(CLI::App& app, const std::string& name, Number& number, const std::string& unit,
                        std::type_identity_t<Number> least, std::type_identity_t<Number> most, const std::string& help) {
   CLI::Option* option = app.add_option(name, number, help)->type_name(unit)->check(CLI::Range(least, most));
-  if (std::is_floating_point_v<Number>) option->check(Finite());
+  if (std::is_floating_point_v<Number>) option->check(WhyNotFinite);
   return option->capture_default_str();
 }
 
