@@ -48,12 +48,6 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
   inspect->add_option("--keys", inspect_keys_, "Public keys whose signatures count")->type_name("FILE");
 }
 
-Result<ExitCode> CacheBundleParts::Done(const std::string& text, const std::string& json) const {
-  output_.PrintText(text);
-  HEARTH_TRY(output_.WriteJson(Json::parse(json)));
-  return ExitCode::kFine;
-}
-
 Result<ExitCode> CacheBundleParts::Key() {
   HEARTH_ASSIGN(const std::string public_key, Cache::MakeSigningKey(key_file_));
   output_.PrintText(fmt::format("{0} and {0}.pub: key {1}\n", key_file_, public_key));
@@ -67,19 +61,19 @@ Result<ExitCode> CacheBundleParts::Export(const Cache& cache) {
     HEARTH_ASSIGN(export_.valid_for_ms, ParseAgeMs(valid_for_));
   }
   HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, export_));
-  return Done(TextOf(bundle), CacheJson(bundle));
+  return WriteAnswer(output_, TextOf(bundle), CacheJson(bundle));
 }
 
 Result<ExitCode> CacheBundleParts::Import(const Cache& cache) {
   HEARTH_ASSIGN(const BundleImport bundle, cache.Import(bundle_, import_));
   for (const std::string& warning : bundle.warnings) output_.PrintWarning(warning);
-  return Done(TextOf(bundle), CacheJson(bundle, cache.folder()));
+  return WriteAnswer(output_, TextOf(bundle), CacheJson(bundle, cache.folder()));
 }
 
 Result<ExitCode> CacheBundleParts::Inspect() {
   HEARTH_ASSIGN(const BundleInspection bundle, Cache::Inspect(bundle_, inspect_keys_));
-  HEARTH_ASSIGN(const ExitCode code, Done(TextOf(bundle), CacheJson(bundle)));
-  return bundle.damages.empty() ? code : ExitCode::kFailed;
+  return WriteAnswer(output_, TextOf(bundle), CacheJson(bundle),
+                     bundle.damages.empty() ? ExitCode::kFine : ExitCode::kFailed);
 }
 
 }  // namespace hearth

@@ -29,7 +29,6 @@ class CacheBundleParts {
   Result<ExitCode> Export(const Cache& cache);
   Result<ExitCode> Import(const Cache& cache);
   Result<ExitCode> Inspect();
-  Result<ExitCode> Done(const std::string& text, const std::string& json) const;
 
   const OutputOptions& output_;
   CacheFilterFlags filter_;

@@ -163,12 +163,6 @@ class CacheCommand final : public Verb {
     AddCacheTierOptions(*explain, session_options_);
   }
 
-  Status WriteJsonText(const std::string& text) const { return output_.WriteJson(Json::parse(text)); }
-  Result<ExitCode> Done(const std::string& json) const {
-    HEARTH_TRY(WriteJsonText(json));
-    return ExitCode::kFine;
-  }
-
   Result<ExitCode> Path(const Cache& cache) {
     HEARTH_ASSIGN(const std::string folder, cache.UsedFolder());
     std::error_code error;
@@ -181,9 +175,9 @@ class CacheCommand final : public Verb {
 
   Result<ExitCode> Doctor(const Cache& cache) {
     const std::vector<CacheFinding> findings = cache.Examine();
-    output_.PrintText(TextOf(findings));
-    HEARTH_TRY(WriteJsonText(CacheJson(findings, cache.folder())));
-    return std::ranges::any_of(findings, &CacheFinding::is_trouble) ? ExitCode::kFailed : ExitCode::kFine;
+    const bool is_trouble = std::ranges::any_of(findings, &CacheFinding::is_trouble);
+    return WriteAnswer(output_, TextOf(findings), CacheJson(findings, cache.folder()),
+                       is_trouble ? ExitCode::kFailed : ExitCode::kFine);
   }
 
   Result<ExitCode> Pin(const Cache& cache) {
@@ -202,54 +196,51 @@ class CacheCommand final : public Verb {
 
   Result<ExitCode> ListModels(const Cache& cache) {
     HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
-    output_.PrintText(TextOf(models));
-    return Done(CacheJson(models, cache.folder()));
+    return WriteAnswer(output_, TextOf(models), CacheJson(models, cache.folder()));
   }
 
   Result<ExitCode> List(const Cache& cache) {
     if (by_model_) return ListModels(cache);
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(filter));
-    output_.PrintText(TextOf(entries));
-    return Done(CacheJson(entries, cache.folder()));
+    return WriteAnswer(output_, TextOf(entries), CacheJson(entries, cache.folder()));
   }
 
   Result<ExitCode> Show(const Cache& cache) {
     HEARTH_ASSIGN(const CacheEntry entry, cache.Show(digest_));
-    output_.PrintText(TextOf(entry));
-    return Done(CacheJson(entry));
+    return WriteAnswer(output_, TextOf(entry), CacheJson(entry));
   }
 
   Result<ExitCode> Stats(const Cache& cache) {
     if (!html_path_.empty()) HEARTH_TRY(CheckWritable(html_path_));
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
     output_.PrintText(TextOf(stats));
+    std::string page;
     if (!html_path_.empty()) {
       HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
       HEARTH_TRY(WriteFile(html_path_, PageOf(stats, models)));
-      output_.PrintText(fmt::format("the page is {}\n", html_path_));
+      page = fmt::format("the page is {}\n", html_path_);
     }
-    return Done(CacheJson(stats));
+    return WriteAnswer(output_, page, CacheJson(stats));
   }
 
   Result<ExitCode> Verify(const Cache& cache) {
     HEARTH_ASSIGN(const CacheVerification verification, cache.Verify(repair_));
-    output_.PrintText(TextOf(verification, cache.folder()));
-    HEARTH_TRY(WriteJsonText(CacheJson(verification, cache.folder())));
-    return verification.clean() ? ExitCode::kFine : ExitCode::kFailed;
+    return WriteAnswer(output_, TextOf(verification, cache.folder()), CacheJson(verification, cache.folder()),
+                       verification.clean() ? ExitCode::kFine : ExitCode::kFailed);
   }
 
   Result<ExitCode> PrintRemoved(const Cache& cache, const RemovedEntries& removed) const {
     if (!removed.why_larger.empty()) output_.PrintWarning(removed.why_larger);
-    output_.PrintText(fmt::format("{}{} entries deleted, {}\n", RevocationText(removed.revoked_key), removed.entries,
-                                  BytesText(removed.blob_bytes)));
     if (removed.other_formats_bytes > 0) {
       output_.PrintWarning(fmt::format(
           "stores of other versions of Hearth in {} ({}) keep what the key has signed: `hearth cache clear` "
           "removes them",
           cache.folder(), BytesText(removed.other_formats_bytes)));
     }
-    return Done(CacheJson(removed, cache.folder()));
+    const std::string text = fmt::format("{}{} entries deleted, {}\n", RevocationText(removed.revoked_key),
+                                         removed.entries, BytesText(removed.blob_bytes));
+    return WriteAnswer(output_, text, CacheJson(removed, cache.folder()));
   }
 
   Result<ExitCode> Prune(const Cache& cache) {
@@ -289,8 +280,8 @@ class CacheCommand final : public Verb {
   Result<ExitCode> Clear(const Cache& cache) {
     if (quarantine_) {
       HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
-      output_.PrintText(fmt::format("{} entries were in quarantine\n", count));
-      return Done(CacheJson(count, cache.folder()));
+      return WriteAnswer(output_, fmt::format("{} entries were in quarantine\n", count),
+                         CacheJson(count, cache.folder()));
     }
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.
@@ -325,14 +316,12 @@ class CacheCommand final : public Verb {
     CatchInterrupts();
     if (from_cache_) {
       HEARTH_ASSIGN(const RewarmResult rewarmed, cache.WarmFromCache(devices_, observer, IsInterrupted));
-      output_.PrintText(TextOf(rewarmed));
-      HEARTH_TRY(WriteJsonText(CacheJson(rewarmed, cache.folder())));
+      HEARTH_TRY(WriteAnswer(output_, TextOf(rewarmed), CacheJson(rewarmed, cache.folder())).status());
       return CodeOf(rewarmed.results);
     }
     HEARTH_ASSIGN(const std::vector<WarmResult> results,
                   cache.Warm(models_, devices_, session_options_, observer, IsInterrupted));
-    output_.PrintText(TextOf(results));
-    HEARTH_TRY(WriteJsonText(CacheJson(results, cache.folder())));
+    HEARTH_TRY(WriteAnswer(output_, TextOf(results), CacheJson(results, cache.folder())).status());
     return CodeOf(results);
   }
 
@@ -352,8 +341,7 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(session_options_.model, explain_flags_.Options(nullptr));
     HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(explain_flags_.path(), session_options_));
     for (const std::string& warning : explanation.warnings) output_.PrintWarning(warning);
-    output_.PrintText(TextOf(explanation));
-    return Done(CacheJson(explanation, cache.folder()));
+    return WriteAnswer(output_, TextOf(explanation), CacheJson(explanation, cache.folder()));
   }
 
   CLI::App* app_ = nullptr;

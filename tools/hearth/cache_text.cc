@@ -15,7 +15,6 @@
 #include "core/base/error.h"
 #include "tools/hearth/pictures/page.h"
 #include "tools/hearth/printing.h"
-#include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
@@ -290,6 +289,13 @@ std::string TextOf(const BundleImport& bundle) {
     text += fmt::format("{} native programs for other devices or drivers were left out\n", bundle.other_devices);
   }
   return text;
+}
+
+Result<ExitCode> WriteAnswer(const OutputOptions& output, const std::string& text, const std::string& json,
+                             ExitCode code) {
+  output.PrintText(text);
+  HEARTH_TRY(output.WriteJson(Json::parse(json)));
+  return code;
 }
 
 Result<int64_t> ParseAgeMs(std::string_view text) {

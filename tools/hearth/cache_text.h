@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hearth/cache.h"
+#include "tools/hearth/verb.h"
 
 namespace hearth {
 
@@ -27,6 +28,10 @@ std::string TextOf(const RewarmResult& result);
 std::string TextOf(const BundleExport& bundle);
 std::string TextOf(const BundleImport& bundle);
 std::string TextOf(const BundleInspection& bundle);
+
+// Ends a part: prints a text, or writes the JSON, as its options say. `code` if that succeeds.
+Result<ExitCode> WriteAnswer(const OutputOptions& output, const std::string& text, const std::string& json,
+                             ExitCode code = ExitCode::kFine);
 
 // "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
 Result<int64_t> ParseAgeMs(std::string_view text);
