@@ -121,11 +121,7 @@ void NameProgramsOfGoneSources(ResultCache& cache, std::vector<CacheNeed>& needs
 void NameWhatEntriesNeed(const SessionOptions& options, std::vector<CacheNeed>& needs) {
   const auto is_gone = [](const CacheNeed& need) { return IsOf(BlobKind::kProgram, need) && !need.is_hit; };
   if (std::ranges::none_of(needs, is_gone)) return;
-  const OpenedCache cache = OpenCache({.folder = options.cache_folder,
-                                       .layers = options.cache_layers,
-                                       .layer_keys = options.cache_layer_keys,
-                                       .trusts_layers = options.trust_cache_layers,
-                                       .read_only = true});
+  const OpenedCache cache = OpenCache(options);
   if (cache.store == nullptr) return;
   NameListsOfGoneBinaries(*cache.store, needs);
   NameProgramsOfGoneSources(*cache.store, needs);
@@ -178,6 +174,8 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
     CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble,
                        !explanation.has_run && !explanation.has_changed);
   }
+  looking.on_cache_event = {};
+  looking.model_token.clear();  // the entries' keys have it
   NameWhatEntriesNeed(looking, explanation.needs);
   if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
   if (auto misses = ListLastMisses(folder_); misses.ok()) {

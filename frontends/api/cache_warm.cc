@@ -132,8 +132,8 @@ class DeviceRewarmer {
     for (const auto& [name, value] : plan.fields) key.Add(name, value);
     const std::string token(ValueOf(plan.fields, kModelTokenField.name));
     if (!IsForBackend(plan.fields, opened_.info)) return;
-    const OpenedCache cache =
-        OpenCache({.folder = folder_, .model = model.fingerprint.empty() ? ModelName() : model, .token = token});
+    const OpenedCache cache = OpenCache({.cache_folder = folder_, .model_token = token}, nullptr,
+                                        model.fingerprint.empty() ? ModelName() : model);
     WarmResult warmed{model.path, opened_.id, Status::Ok(), 0, 0, 0, 0, 0};
     if (cache.store == nullptr) {
       warmed.status =

@@ -12,22 +12,23 @@
 namespace hearth {
 namespace {
 
-Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std::vector<std::string>& warnings) {
-  StoreOptions options;
-  options.folder = request.folder;
-  options.read_only = request.read_only;
-  options.waits = request.waits;
-  if (options.folder.empty()) {
-    HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
+Result<std::unique_ptr<SqliteStore>> OpenFolder(const SessionOptions& options, SessionWaits* waits,
+                                                std::vector<std::string>& warnings) {
+  StoreOptions store;
+  store.folder = options.cache_folder;
+  store.read_only = options.cache_read_only;
+  store.waits = waits;
+  if (store.folder.empty()) {
+    HEARTH_ASSIGN(store.folder, DefaultCacheFolder());
   }
-  if (request.max_bytes > 0) {
-    options.max_bytes = request.max_bytes;
+  if (options.cache_max_bytes > 0) {
+    store.max_bytes = options.cache_max_bytes;
   } else if (Result<uint64_t> size_bytes = DefaultCacheMaxBytes(); size_bytes.ok()) {
-    options.max_bytes = *size_bytes;
+    store.max_bytes = *size_bytes;
   } else {
     warnings.push_back(size_bytes.status().Within("HEARTH_CACHE_MAX_SIZE").message() + "; 1 GiB is used");
   }
-  return SqliteStore::Open(std::move(options));
+  return SqliteStore::Open(std::move(store));
 }
 
 // Revocations concern entries in the folder, so there are none without it.
@@ -38,9 +39,9 @@ void WarnOfRevoked(const SqliteStore* own, std::span<const PublicKey> keys, cons
 }
 
 // The keys whose layers are used; none, with a warning, if they can't be read.
-std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, const SqliteStore* own,
+std::vector<PublicKey> KeysOfLayers(const SessionOptions& options, const SqliteStore* own,
                                     std::vector<std::string>& warnings) {
-  const std::string file = request.layer_keys.empty() ? DefaultCacheLayerKeys() : request.layer_keys;
+  const std::string file = options.cache_layer_keys.empty() ? DefaultCacheLayerKeys() : options.cache_layer_keys;
   if (file.empty()) return {};
   Result<std::vector<PublicKey>> keys = ReadPublicKeys(file);
   if (keys.ok()) {
@@ -51,17 +52,17 @@ std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, const SqliteSto
   return {};
 }
 
-std::vector<std::unique_ptr<EntrySource>> OpenLayers(const CacheRequest& request, SqliteStore* own,
-                                                     std::vector<std::string>& warnings) {
-  std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
+std::vector<std::unique_ptr<EntrySource>> OpenLayers(const SessionOptions& options, SessionWaits* waits,
+                                                     SqliteStore* own, std::vector<std::string>& warnings) {
+  std::vector<std::filesystem::path> folders(options.cache_layers.begin(), options.cache_layers.end());
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
   std::vector<std::unique_ptr<EntrySource>> layers;
   if (folders.empty()) return layers;
-  const std::vector<PublicKey> keys = KeysOfLayers(request, own, warnings);
+  const std::vector<PublicKey> keys = KeysOfLayers(options, own, warnings);
   const int64_t latest_ms = own != nullptr ? own->records().LatestTimeMs() : 0;
   for (const std::filesystem::path& folder : folders) {
     Result<std::unique_ptr<EntrySource>> layer =
-        OpenLayer({folder, keys, request.trusts_layers, request.waits, latest_ms});
+        OpenLayer({folder, keys, options.trust_cache_layers, waits, latest_ms});
     if (layer.ok()) {
       layers.push_back(std::move(layer).value());
     } else {
@@ -125,40 +126,41 @@ Result<RedisStore> OpenCacheServer([[maybe_unused]] const RedisOptions& options)
 #endif
 }
 
-CacheParts OpenCacheParts(const CacheRequest& request, OpenedCache& opened) {
+CacheParts OpenCacheParts(const SessionOptions& options, SessionWaits* waits, const ModelName& model,
+                          OpenedCache& opened) {
   CacheParts parts;
-  if (request.own_store != nullptr) {
-    parts.own = std::make_unique<KeyValueSource>(*request.own_store);
-  } else if (Result<std::unique_ptr<SqliteStore>> store = OpenFolder(request, opened.warnings); store.ok()) {
+  if (options.cache_store != nullptr) {
+    parts.own = std::make_unique<KeyValueSource>(*options.cache_store);
+  } else if (Result<std::unique_ptr<SqliteStore>> store = OpenFolder(options, waits, opened.warnings); store.ok()) {
     opened.folder = store->get();
     opened.path = opened.folder->file().string();
-    opened.folder->records().SetModel(request.model);
+    opened.folder->records().SetModel(model);
     parts.marks = &opened.folder->marks();
     parts.claims = &opened.folder->claims();
     parts.names = &opened.folder->names();
     parts.log = &opened.folder->records();
     parts.own = std::move(store).value();
-  } else if (!request.read_only || store.status().code() != StatusCode::kNotFound) {
+  } else if (!options.cache_read_only || store.status().code() != StatusCode::kNotFound) {
     opened.warnings.push_back("no cache: " + store.status().message());
   }
-  parts.layers = OpenLayers(request, opened.folder, opened.warnings);
-  const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;
-  if (!server.address.empty() && !request.read_only)
-    parts.server = OpenServer(server, opened.folder, request.waits, opened.warnings);
-  parts.observer = WithLog(request.observer);
+  parts.layers = OpenLayers(options, waits, opened.folder, opened.warnings);
+  const CacheServer server = options.cache_server.address.empty() ? DefaultCacheServer() : options.cache_server;
+  if (!server.address.empty() && !options.cache_read_only)
+    parts.server = OpenServer(server, opened.folder, waits, opened.warnings);
+  parts.observer = WithLog(options.on_cache_event);
   parts.now_ms = [clock = Stopwatch()] { return clock.milliseconds(); };
-  parts.token = request.token;
-  parts.is_read_only = request.read_only;
+  parts.token = options.model_token;
+  parts.is_read_only = options.cache_read_only;
   return parts;
 }
 
-OpenedCache OpenCache(const CacheRequest& request) {
+OpenedCache OpenCache(const SessionOptions& options, SessionWaits* waits, const ModelName& model) {
   OpenedCache opened;
   if (const Status room = CheckDescriptorsLeft(); !room.ok()) {
     opened.warnings.push_back("no cache: " + room.message());
     return opened;
   }
-  CacheParts parts = OpenCacheParts(request, opened);
+  CacheParts parts = OpenCacheParts(options, waits, model, opened);
   const bool has_any = parts.own != nullptr || parts.server != nullptr || !parts.layers.empty() || parts.observer;
   if (has_any) opened.store = std::make_unique<ResultCache>(std::move(parts));
   return opened;

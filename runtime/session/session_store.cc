@@ -87,17 +87,7 @@ std::shared_ptr<SessionCache> OpenSessionCache(const SessionOptions& options, co
   if (!options.use_cache) return nullptr;
   auto cache = std::make_shared<SessionCache>();
   cache->waits = std::make_unique<SessionWaits>(options.cache_wait_ms);
-  OpenedCache opened = OpenCache({.folder = options.cache_folder,
-                                  .layers = options.cache_layers,
-                                  .layer_keys = options.cache_layer_keys,
-                                  .trusts_layers = options.trust_cache_layers,
-                                  .max_bytes = options.cache_max_bytes,
-                                  .read_only = options.cache_read_only,
-                                  .own_store = options.cache_store,
-                                  .server = options.cache_server,
-                                  .observer = options.on_cache_event,
-                                  .token = options.model_token,
-                                  .waits = cache->waits.get()});
+  OpenedCache opened = OpenCache(options, cache->waits.get());
   for (std::string& warning : opened.warnings) warnings.push_back(std::move(warning));
   if (opened.store == nullptr) return nullptr;
   cache->store = std::move(opened.store);

@@ -228,8 +228,9 @@ TEST(CacheClock, SetBackMakesNoExpiredBundleUsableAgain) {
   EXPECT_TRUE(SaysThatTheClockIsBehind(folder));
   const CacheFolder other;
   for (const bool is_other : {false, true}) {
-    CacheRequest session{(is_other ? other : folder).path().string(), {bundle.file.string()}};
-    session.trusts_layers = true;
+    const SessionOptions session{.cache_folder = (is_other ? other : folder).path().string(),
+                                 .cache_layers = {bundle.file.string()},
+                                 .trust_cache_layers = true};
     EXPECT_EQ(OpenCache(session).warnings.empty(), is_other);
   }
 }

@@ -11,8 +11,8 @@
 namespace hearth::testing {
 
 struct OpenedTestCache {
-  explicit OpenedTestCache(const CacheRequest& request)
-      : store(std::make_unique<TestCache>(OpenCacheParts(request, opened))), warnings(opened.warnings) {}
+  explicit OpenedTestCache(const SessionOptions& options)
+      : store(std::make_unique<TestCache>(OpenCacheParts(options, nullptr, {}, opened))), warnings(opened.warnings) {}
   OpenedCache opened;  // all but its store
   std::unique_ptr<TestCache> store;
   std::vector<std::string> warnings;

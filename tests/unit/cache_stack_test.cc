@@ -151,10 +151,10 @@ TEST(CacheLayers, ABlobThatCrashedAProcessIsNotTakenFromItAgain) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
   PutOne(*bundle.Open(), NumberedKey(2), NumberedBlob(2, 100));
-  const CacheRequest request{
-      .folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true};
-  const pid_t child = testing::StartProcess([&request] {
-    const OpenedTestCache cache(request);
+  const SessionOptions options{
+      .cache_folder = folder.path().string(), .cache_layers = {bundle.path().string()}, .trust_cache_layers = true};
+  const pid_t child = testing::StartProcess([&options] {
+    const OpenedTestCache cache(options);
     if (!cache.store->Get(NumberedKey(1))) return 1;
     cache.store->BeginUse(NumberedKey(1));
     ::raise(SIGKILL);
@@ -162,7 +162,7 @@ TEST(CacheLayers, ABlobThatCrashedAProcessIsNotTakenFromItAgain) {
   });
   ASSERT_EQ(testing::WaitFor(child), 128 + SIGKILL);
   for (int start = 0; start < 2; ++start) {
-    const OpenedTestCache cache(request);
+    const OpenedTestCache cache(options);
     const auto found = cache.store->Get(NumberedKey(1));
     EXPECT_EQ(found.has_value(), start == 1);
     EXPECT_TRUE(cache.store->Get(NumberedKey(2)).has_value());
@@ -170,12 +170,12 @@ TEST(CacheLayers, ABlobThatCrashedAProcessIsNotTakenFromItAgain) {
     cache.store->BeginUse(NumberedKey(1));
     cache.store->EndUse(NumberedKey(1));
   }
-  EXPECT_EQ(OpenedTestCache(request).store->Get(NumberedKey(1)), NumberedBlob(7, 100)) << "the layer's blob came back";
+  EXPECT_EQ(OpenedTestCache(options).store->Get(NumberedKey(1)), NumberedBlob(7, 100)) << "the layer's blob came back";
 }
 
 TEST(OpenCache, ALayerThatIsMissingIsLeftOutWithAWarning) {
   const CacheFolder folder;
-  const OpenedTestCache cache({folder.path().string(), {"/nonexistent/layer"}});
+  const OpenedTestCache cache({.cache_folder = folder.path().string(), .cache_layers = {"/nonexistent/layer"}});
   ASSERT_EQ(cache.warnings.size(), 1u);
   EXPECT_NE(cache.warnings[0].find("/nonexistent/layer"), std::string::npos);
   PutOne(*cache.store, NumberedKey(1), NumberedBlob(1, 100));
@@ -184,12 +184,11 @@ TEST(OpenCache, ALayerThatIsMissingIsLeftOutWithAWarning) {
 
 TEST(OpenCache, ReadingOnlyMakesNothingAndWritesNothing) {
   const CacheFolder folder;
-  CacheRequest request{(folder.path() / "cache").string()};
-  request.read_only = true;
-  const OpenedCache cache = OpenCache(request);
+  const SessionOptions options{.cache_folder = (folder.path() / "cache").string(), .cache_read_only = true};
+  const OpenedCache cache = OpenCache(options);
   EXPECT_EQ(cache.store, nullptr);
   EXPECT_TRUE(cache.warnings.empty());
-  EXPECT_FALSE(std::filesystem::exists(request.folder));
+  EXPECT_FALSE(std::filesystem::exists(options.cache_folder));
 }
 
 TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
@@ -198,7 +197,7 @@ TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
   const std::string before = testing::ReadFile(bundle.file());
   {
     const OpenedTestCache cache(
-        {.folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true});
+        {.cache_folder = folder.path().string(), .cache_layers = {bundle.path().string()}, .trust_cache_layers = true});
     EXPECT_TRUE(cache.store->Get(NumberedKey(1)).has_value());
   }
   EXPECT_EQ(testing::ReadFile(bundle.file()), before);
@@ -207,7 +206,7 @@ TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
 TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
-  const OpenedTestCache cache({.folder = folder.path().string(), .layers = {bundle.path().string()}});
+  const OpenedTestCache cache({.cache_folder = folder.path().string(), .cache_layers = {bundle.path().string()}});
   EXPECT_FALSE(cache.store->Get(NumberedKey(1)).has_value());
   ASSERT_EQ(cache.warnings.size(), 1u);
   EXPECT_NE(cache.warnings[0].find("--cache-layer-keys"), std::string::npos) << cache.warnings[0];
@@ -216,7 +215,7 @@ TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
 TEST(OpenCache, ATokenKeepsEntriesOfEveryKindApart) {
   const CacheFolder folder;
   const auto open = [&](const char* token) {
-    return OpenedTestCache({.folder = folder.path().string(), .token = token});
+    return OpenedTestCache({.cache_folder = folder.path().string(), .model_token = token});
   };
   for (int kind = 0; kind < kBlobKindCount; ++kind) {
     const CacheKey key = NumberedKey(kind, static_cast<BlobKind>(kind));
@@ -338,7 +337,7 @@ TEST(CacheDescriptors, TheLastOnesAreLeftToTheDriver) {
       ::close(lowest);
       const rlimit limit{static_cast<rlim_t>(lowest) + left, static_cast<rlim_t>(lowest) + left};
       if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 9;
-      const OpenedCache cache = OpenCache({.folder = folder.path().string()});
+      const OpenedCache cache = OpenCache({.cache_folder = folder.path().string()});
       if (cache.store != nullptr) return 1;
       return cache.warnings.size() == 1 && cache.warnings[0].find("ulimit -n") != std::string::npos ? 0 : 2;
     }));

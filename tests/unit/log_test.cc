@@ -92,7 +92,7 @@ TEST(Log, ASinkMaySetAnother) {
 TEST(Log, DetailsTellWhatTheCacheHad) {
   const CacheFolder folder;
   Listener listener;
-  const testing::OpenedTestCache cache({.folder = folder.path()});
+  const testing::OpenedTestCache cache({.cache_folder = folder.path()});
   ASSERT_NE(cache.store, nullptr);
   EXPECT_FALSE(cache.store->Get(NumberedKey(1)));
   PutOne(*cache.store, NumberedKey(1), NumberedBlob(1, 300));

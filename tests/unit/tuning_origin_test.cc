@@ -138,13 +138,13 @@ TEST_F(TuningOrigin, WhatIsMeasuredHereIsNotAddedToALayersRecord) {
   const std::string keys = (signer.keys.folder.path() / "key.pub").string();
   for (const std::string token : {"", "a token"}) {  // a store around it must not hide origins
     const CacheFolder here;
-    CacheRequest request{.folder = here.path().string(), .layers = {layer}, .layer_keys = keys};
-    request.token = token;
-    request.observer = [](const CacheEvent&) {};
-    Measure(*OpenCache(request).store, 5);
+    SessionOptions options{
+        .cache_folder = here.path().string(), .cache_layers = {layer}, .cache_layer_keys = keys, .model_token = token};
+    options.on_cache_event = [](const CacheEvent&) {};
+    Measure(*OpenCache(options).store, 5);
     EXPECT_THAT(TuningOriginsIn(here), ::testing::ElementsAre("here"));
     EXPECT_EQ(SamplesIn(*here.Open()), token.empty() ? 5 : 0);
-    EXPECT_EQ(SamplesIn(*OpenCache(request).store), 5);
+    EXPECT_EQ(SamplesIn(*OpenCache(options).store), 5);
   }
 }
 
