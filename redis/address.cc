@@ -57,25 +57,20 @@ std::optional<std::string_view> CutAfter(std::string_view& text, char mark) {
 }
 
 Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
-  std::string_view port;
-  bool has_port = false;
+  std::optional<std::string_view> port;
   if (text.starts_with('[')) {
     const size_t end = text.find(']');
     if (end == std::string_view::npos) return Wrong("lacks a ']'");
     address.host = text.substr(1, end - 1);
-    port = text.substr(end + 1);
-    has_port = TakePrefix(port, ":");
-    if (!has_port && !port.empty()) return Wrong("has something after ']' that is not a port");
-  } else if (text.find(':') != text.rfind(':')) {
-    address.host = text;  // IPv6 without a port
+    std::string_view behind = text.substr(end + 1);
+    port = CutAfter(behind, ':');
+    if (!behind.empty()) return Wrong("has something after ']' that is not a port");
   } else {
-    const auto behind = CutAfter(text, ':');
-    has_port = behind.has_value();
-    port = behind.value_or("");
+    if (text.find(':') == text.rfind(':')) port = CutAfter(text, ':');  // several: IPv6 without a port
     address.host = text;
   }
   if (address.host.empty()) return Wrong("names no host");
-  if (has_port && !ParseNumber(port, 1, 65535, address.port)) return Wrong("has an invalid port");
+  if (port && !ParseNumber(*port, 1, 65535, address.port)) return Wrong("has an invalid port");
   return Status::Ok();
 }
 
@@ -115,8 +110,7 @@ Status ParseOption(std::string_view text, ServerAddress& address) {
     }
   }
   if (name == "ca" && !value.empty()) {
-    const std::optional<std::string> file = PercentDecoded(value);
-    if (file) {
+    if (const std::optional<std::string> file = PercentDecoded(value)) {
       address.ca_file = *file;
       return Status::Ok();
     }
@@ -135,7 +129,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view text) {
   ServerAddress address;
   address.is_tls = TakePrefix(text, "rediss://");
   if (!address.is_tls) TakePrefix(text, "redis://");
-  std::string_view options = CutAfter(text, '?').value_or("");
+  const std::string_view options = CutAfter(text, '?').value_or("");
   const auto database = CutAfter(text, '/');
   if (database && !database->empty() && !ParseNumber(*database, 0, 1'000'000, address.database)) {
     return Wrong("has a database that is not a number");
@@ -145,11 +139,7 @@ Result<ServerAddress> ParseServerAddress(std::string_view text) {
     text.remove_prefix(at + 1);
   }
   HEARTH_TRY(ParseHostAndPort(text, address));
-  while (!options.empty()) {
-    std::string_view option = options;
-    options = CutAfter(option, '&').value_or("");
-    HEARTH_TRY(ParseOption(option, address));
-  }
+  for (const std::string_view option : PartsOf(options, '&')) HEARTH_TRY(ParseOption(option, address));
   return address;
 }
 

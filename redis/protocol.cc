@@ -11,6 +11,10 @@ namespace {
 
 constexpr size_t kMostLineBytes = 4096;
 
+Status NotRedis() {
+  return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
+}
+
 }  // namespace
 
 Result<RedisReply> RedisReplyReader::Next(ServerConnection& connection, uint64_t max_bytes, const Deadline& deadline) {
@@ -18,18 +22,12 @@ Result<RedisReply> RedisReplyReader::Next(ServerConnection& connection, uint64_t
   RedisReply reply;
   const char type = line.empty() ? '\0' : line[0];
   reply.text = line.empty() ? "" : line.substr(1);
-  if (type == '+' || type == ':') {
-    reply.kind = RedisReply::Kind::kStatus;
-    return reply;
-  }
-  if (type == '-') {
-    reply.kind = RedisReply::Kind::kError;
+  if (type == '+' || type == ':' || type == '-') {
+    reply.kind = type == '-' ? RedisReply::Kind::kError : RedisReply::Kind::kStatus;
     return reply;
   }
   int64_t size_bytes = 0;
-  if (type != '$' || !NumberFrom(reply.text, size_bytes) || size_bytes < -1) {
-    return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
-  }
+  if (type != '$' || !NumberFrom(reply.text, size_bytes) || size_bytes < -1) return NotRedis();
   if (size_bytes < 0) return reply;
   if (static_cast<uint64_t>(size_bytes) > max_bytes) {
     return Error(StatusCode::kUnavailable, "it sends an entry of {} bytes, more than the limit of {} (max-entry)",
@@ -38,7 +36,7 @@ Result<RedisReply> RedisReplyReader::Next(ServerConnection& connection, uint64_t
   reply.kind = RedisReply::Kind::kValue;
   HEARTH_ASSIGN(reply.value, Bytes(static_cast<size_t>(size_bytes), connection, deadline));
   HEARTH_ASSIGN(const std::string rest, Line(connection, deadline));
-  if (!rest.empty()) return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
+  if (!rest.empty()) return NotRedis();
   return reply;
 }
 
@@ -52,9 +50,7 @@ Status RedisReplyReader::Fill(ServerConnection& connection, const Deadline& dead
 Result<std::string> RedisReplyReader::Line(ServerConnection& connection, const Deadline& deadline) {
   size_t end = 0;
   while ((end = held_.find("\r\n")) == std::string::npos) {
-    if (held_.size() > kMostLineBytes) {
-      return Error(StatusCode::kUnavailable, "it does not follow the protocol of Redis");
-    }
+    if (held_.size() > kMostLineBytes) return NotRedis();
     HEARTH_TRY(Fill(connection, deadline));
   }
   std::string line = held_.substr(0, end);
