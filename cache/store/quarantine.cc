@@ -81,12 +81,6 @@ Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Finge
   return row && record.Number(0) >= kMaxStrikes;
 }
 
-Status Acquit(Database& database, const std::set<Fingerprint>& digests) {
-  HEARTH_ASSIGN(Statement acquit, database.Prepare("DELETE FROM quarantine WHERE digest=? AND checksum IS NOT NULL"));
-  for (const Fingerprint& digest : digests) HEARTH_TRY(acquit.Bind(0, digest.bytes).Run());
-  return Status::Ok();
-}
-
 void StoreCrashMarks::TakeDeadUses() {
   const std::scoped_lock lock(connection_.mutex());
   const std::vector<DeadMarker> dead = FindDeadMarkers(connection_.options().folder);
@@ -155,6 +149,12 @@ int64_t StoreCrashMarks::EndOfQuarantineMs(const Fingerprint& digest) const {
   const std::scoped_lock lock(connection_.mutex());
   const auto record = on_probation_.find(digest);
   return record == on_probation_.end() ? 0 : record->second.until_ms;
+}
+
+Status StoreCrashMarks::Store(Database& database) const {
+  HEARTH_ASSIGN(Statement acquit, database.Prepare("DELETE FROM quarantine WHERE digest=? AND checksum IS NOT NULL"));
+  for (const Fingerprint& digest : acquitted_) HEARTH_TRY(acquit.Bind(0, digest.bytes).Run());
+  return Status::Ok();
 }
 
 void StoreCrashMarks::OnStored() {

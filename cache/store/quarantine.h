@@ -43,9 +43,6 @@ Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Finge
 // Deletes the records of a kind and those without a kind; of all kinds if `kind` is empty.
 Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind);
 
-// Within the caller's transaction.
-Status Acquit(Database& database, const std::set<Fingerprint>& digests);
-
 // The entries that were in use when a process died, as a store remembers them.
 class StoreCrashMarks final : public CrashMarks {
  public:
@@ -68,7 +65,7 @@ class StoreCrashMarks final : public CrashMarks {
   void WarnIfBarred(const CacheKey& key, const Fingerprint& digest);
   void Unhide(const Fingerprint& digest) { hidden_.erase(digest); }  // it was stored anew
   bool has_news() const { return !acquitted_.empty(); }
-  Status Store(Database& database) const { return Acquit(database, acquitted_); }  // in the caller's transaction
+  Status Store(Database& database) const;  // in the caller's transaction
   void OnStored();
 
  private:
