@@ -137,14 +137,8 @@ CLI::Option* Add(CLI::App& app, const OptionFlag& flag, const ListOption& option
 
 // What may be given once: words, or the names of "NAME=VALUE"s, which end where it says.
 using NameEnd = size_t(std::string_view text);
-size_t FirstEquals(std::string_view text) {
-  return text.find('=');
-}
 size_t LastEquals(std::string_view text) {
   return text.rfind('=');
-}
-size_t WordEnd(std::string_view text) {
-  return text.size();
 }
 CLI::Option* GivenOnce(CLI::Option* option, NameEnd* end) {
   return option->check(Passes([option, end](std::string_view text) {
@@ -156,19 +150,17 @@ CLI::Option* GivenOnce(CLI::Option* option, NameEnd* end) {
 }
 
 std::vector<std::string> ChoicesOf(const OptionRow& row) {
-  constexpr std::string_view kSeparator = ", ";
   std::vector<std::string> choices;
-  for (std::string_view rest = row.choices; !rest.empty();) {
-    choices.emplace_back(rest.substr(0, rest.find(kSeparator)));
-    rest.remove_prefix(std::min(rest.size(), choices.back().size() + kSeparator.size()));
-  }
+  for (const std::string_view choice : PartsOf(row.choices, ',')) choices.emplace_back(Trimmed(choice));
   return choices;
 }
 
 // `also`: a value that only the verb takes.
 CLI::Option* Finished(CLI::Option* added, const OptionRow& row, std::string_view also = {}) {
   if (*row.flag.type != 0) added->type_name(row.flag.type);
-  if (!row.choices.empty()) GivenOnce(added->check(CLI::IsMember(ChoicesOf(row))), WordEnd);
+  if (!row.choices.empty()) {
+    GivenOnce(added->check(CLI::IsMember(ChoicesOf(row))), [](std::string_view word) { return word.size(); });
+  }
   if (row.check != nullptr)
     added->check(Passes([&row, also](std::string_view text) { return text == also ? Status::Ok() : row.check(text); }));
   const char* shown = row.flag.default_text;
@@ -265,7 +257,7 @@ void ModelFlags::AddChoices(CLI::App& app) {
           ->type_name("NAME=VALUE")
           ->check(Passes(CheckConstant))
           ->allow_extra_args(false);
-  GivenOnce(constant, FirstEquals);
+  GivenOnce(constant, [](std::string_view text) { return text.find('='); });
 }
 
 Result<ModelOptions> ModelFlags::Options(InputOptions* inputs) const {
