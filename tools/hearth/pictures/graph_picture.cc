@@ -36,12 +36,6 @@ std::string ColourOfShare(double share) {
   return fmt::format("#ff{:02x}{:02x}", static_cast<int>(255 - 100 * share), static_cast<int>(255 - 200 * share));
 }
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-using TemporaryFile = std::unique_ptr<std::FILE, FileCloser>;
-
 std::string ContentsOf(std::FILE* file) {
   std::string text;
   std::array<char, 1 << 16> chunk;
@@ -58,7 +52,8 @@ struct DotRun {
 
 // Runs `dot` with this argument and `input` as its standard input.
 DotRun RunDot(const char* argument, std::string_view input) {
-  const TemporaryFile in(std::tmpfile()), out(std::tmpfile());
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::tmpfile(), std::fclose),
+      out(std::tmpfile(), std::fclose);
   DotRun run;
   if (in == nullptr || out == nullptr || std::fwrite(input.data(), 1, input.size(), in.get()) != input.size()) {
     return run;

@@ -100,10 +100,6 @@ class Frames final : public PictureSource {
   }
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
   // Not before there is a frame: until then ^C ends the program at once.
   Status MakeFolder() {
     std::error_code error;
@@ -123,7 +119,7 @@ class Frames final : public PictureSource {
   }
 
   std::string path_, folder_;  // folder_: empty until the first frame
-  std::unique_ptr<std::FILE, Closer> frames_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> frames_{nullptr, std::fclose};
   pid_t child_ = -1;
   uint64_t count_ = 0;
 };
