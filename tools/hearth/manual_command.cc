@@ -13,6 +13,9 @@
 #include "tools/hearth/verb.h"
 
 namespace hearth {
+
+extern const EmbeddedFile kManualEnd[];  // manual_end.roff
+
 namespace {
 
 // ---- The program's verbs and options as data ----
@@ -245,48 +248,6 @@ std::string CommandText(const CommandNode& command, const std::string& path) {
   return text;
 }
 
-struct Entry {
-  std::string_view name, meaning;
-};
-
-constexpr Entry kExitCodes[] = {
-    {"0", "Fine."},
-    {"1",
-     "The work failed, or a check found something: a device lost in a run, damage found by verify, an import "
-     "refused for trust."},
-    {"2", "Wrong usage; also a destructive verb without --yes where there is no terminal."},
-    {"3",
-     "Bad input: a missing or malformed model, image or array, a wrong name or shape, an operation that nothing "
-     "can run."},
-    {"4", "The requested device is not usable."},
-};
-
-constexpr Entry kVariableEntries[] = {
-    {"HEARTH_BACKENDS",
-     "-NAME leaves a backend out (-vulkan,-gles); +NAME tries one again that crashed while its devices were looked "
-     "for."},
-    {"HEARTH_CACHE_DIR",
-     "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth; without a home, in /var/tmp."},
-    {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are looked up first, separated by colons."},
-    {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
-    {"HEARTH_CACHE_MAX_SIZE", "The cache's size limit, such as 512M; default 1 GiB."},
-    {"HEARTH_CACHE_SERVER",
-     "A Redis server with entries that machines share: host:port, or redis:// and rediss:// addresses."},
-    {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
-    {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
-    {"HEARTH_CACHE_TRUST",
-     "Who may write to the cache's folder besides this user and root: owner (nobody, the default), group:NAME, "
-     "group:NUMBER, or everyone who can reach it. They can make each other run code."},
-    {"HEARTH_DEVICE", "The device if --device is not given."},
-};
-
-template <size_t kCount>
-std::string EntriesText(const Entry (&entries)[kCount]) {
-  std::string text;
-  for (const Entry& entry : entries) text += fmt::format(".TP\n.B {}\n{}\n", entry.name, Escaped(entry.meaning));
-  return text;
-}
-
 // The manual page hearth(1) in the man macros of roff.
 std::string ManualPage(const CommandNode& program, const std::string& version) {
   std::string text = fmt::format(".TH HEARTH 1 \"\" \"Hearth {}\" \"User commands\"\n", version);
@@ -299,11 +260,7 @@ std::string ManualPage(const CommandNode& program, const std::string& version) {
       "quick.\nData go to standard output, errors and warnings to standard error.\n");
   text += ".SH VERBS\n";
   for (const CommandNode& verb : program.children) text += CommandText(verb, "hearth " + verb.name);
-  text += ".SH EXIT STATUS\n" + EntriesText(kExitCodes);
-  text += ".SH ENVIRONMENT\n" + EntriesText(kVariableEntries);
-  text += ".SH FILES\n.TP\n.I ~/.cache/hearth/hearth.db\n";
-  text += Escaped("The cache, one sqlite file with its side files. Copy it with `hearth cache export`.\n");
-  return text;
+  return text.append(kManualEnd[0].text);
 }
 
 // ---- The verbs ----
