@@ -1,5 +1,5 @@
 // `hearth manual` and `hearth completion`: texts made from the verbs' declarations, so they can't differ from --help.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -114,7 +114,6 @@ struct ShellWords {
   std::string_view head;    // sets `place`, the command named so far, from the words before the cursor
   std::string_view choose;  // offers the words that replace {}
   std::string_view files;
-  std::string_view is_option;  // tests whether the word under the cursor begins with a dash
   std::string_view tail;
 };
 
@@ -125,7 +124,7 @@ _hearth() {
   for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 )",
     R"(COMPREPLY=($(compgen -W "{}" -- "$current")))", R"(COMPREPLY=($(compgen -f -- "$current")))",
-    R"([[ $current == -* ]])", "complete -o filenames -F _hearth hearth\n"};
+    "complete -o filenames -F _hearth hearth\n"};
 
 constexpr ShellWords kZsh = {
     R"(#compdef hearth
@@ -133,7 +132,7 @@ _hearth() {
   local current=$PREFIX previous=${words[CURRENT-1]} place=hearth word
   for word in "${words[@]:1:$((CURRENT-2))}"; do
 )",
-    R"(compadd -- {})", R"(_files)", R"([[ $current == -* ]])",
+    R"(compadd -- {})", R"(_files)",
     R"(if [[ $funcstack[1] == _hearth ]]; then _hearth "$@"; else compdef _hearth hearth; fi
 )"};
 
@@ -157,7 +156,7 @@ std::string PosixScript(const ShellWords& shell, const std::vector<Place>& place
   }
   text += "  esac\n  case \"$place\" in\n";
   for (const Place& place : places) {
-    text += fmt::format("    \"{}\") if {}; then {}; else {}; fi ;;\n", place.path, shell.is_option,
+    text += fmt::format("    \"{}\") if [[ $current == -* ]]; then {}; else {}; fi ;;\n", place.path,
                         Choose(shell, OptionNames(*place.command)), Choose(shell, PlainWords(*place.command)));
   }
   return text + "  esac\n}\n" + std::string(shell.tail);
@@ -175,11 +174,8 @@ std::string FishQuoted(std::string_view text) {
 // True behind the names of this command and not behind a deeper one.
 std::string FishCondition(const Place& place) {
   if (place.path == "hearth") return "__fish_use_subcommand";
-  std::string condition;
-  for (const std::string_view name : PartsOf(std::string_view(place.path).substr(sizeof("hearth ") - 1), ' ')) {
-    condition += fmt::format("{}__fish_seen_subcommand_from {}", condition.empty() ? "" : "; and ", name);
-  }
-  return condition;
+  const std::vector<std::string_view> names = PartsOf(std::string_view(place.path).substr(sizeof("hearth ") - 1), ' ');
+  return fmt::format("__fish_seen_subcommand_from {}", fmt::join(names, "; and __fish_seen_subcommand_from "));
 }
 
 std::string FishScript(const std::vector<Place>& places) {
