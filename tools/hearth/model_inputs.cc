@@ -193,23 +193,20 @@ void InputOptions::AddOptions(CLI::App& app) {
                  "are mostly indices, with 0")
       ->type_name("SEED")
       ->check(WhyNoWholeNumber);
-  const CLI::Validator not_zero(
-      [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
-  app.add_option("--mean", scaling.mean,
-                 "Pictures for float inputs: (x - mean) / std; one value or one per channel. "
-                 "Not needed if the model's file has them (TFLite metadata)")
-      ->each([this](const std::string&) { scaling_is_given = true; })
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(WhyNotFinite)
-      ->capture_default_str();
-  app.add_option("--std", scaling.std, "See --mean")
-      ->each([this](const std::string&) { scaling_is_given = true; })
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(WhyNotFinite)
-      ->check(not_zero)
-      ->capture_default_str();
+  const auto add_scaling = [&](const std::string& name, std::vector<float>& numbers, const std::string& help) {
+    return app.add_option(name, numbers, help)
+        ->each([this](const std::string&) { scaling_is_given = true; })
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(WhyNotFinite)
+        ->capture_default_str();
+  };
+  add_scaling("--mean", scaling.mean,
+              "Pictures for float inputs: (x - mean) / std; one value or one per channel. "
+              "Not needed if the model's file has them (TFLite metadata)");
+  add_scaling("--std", scaling.std, "See --mean")->check([](const std::string& text) {
+    return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : "";
+  });
 }
 
 Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
