@@ -164,11 +164,9 @@ class BenchCommand final : public Verb {
     if (devices.size() > 1) output_.PrintText(DevicesText(results));
     HEARTH_TRY(WriteFiles(results, devices.size() > 1));
     if (IsInterrupted()) return ExitCode::kInterrupted;
-    const bool failed =
-        std::any_of(results.begin(), results.end(), [](const BenchResult& r) { return !r.status.ok(); });
-    ExitCode code = failed ? ExitCode::kFailed : ExitCode::kFine;
+    ExitCode code = ExitCode::kFine;
     for (const BenchResult& result : results) {
-      if (result.status.ok() && session_flags_.CodeOf(result.report) != ExitCode::kFine) code = ExitCode::kFailed;
+      if (!result.status.ok() || session_flags_.CodeOf(result.report) != ExitCode::kFine) code = ExitCode::kFailed;
     }
     return code;
   }

@@ -59,8 +59,7 @@ std::vector<KindCost> SumsByKind(std::span<const ProfileEntry> profile, std::spa
   }
   std::vector<KindCost> sums;
   for (auto& [op, kind] : by_op) sums.push_back(std::move(kind));
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const KindCost& a, const KindCost& b) { return a.milliseconds > b.milliseconds; });
+  std::ranges::stable_sort(sums, std::greater(), &KindCost::milliseconds);
   return sums;
 }
 
