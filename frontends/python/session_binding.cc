@@ -12,6 +12,7 @@
 #include "hearth/results.h"
 #include "hearth/session.h"
 #include "runtime/results/output_meaning.h"
+#include "runtime/session/session_call.h"
 
 namespace py = pybind11;
 
@@ -54,6 +55,22 @@ Frame FrameOf(int format, int32_t width, int32_t height, const std::vector<std::
   return frame;
 }
 
+// A run in flight, for as long as somebody can wait for it. Also where a signal's handler raises before a caller gets
+// it. Needs the GIL.
+struct Place {
+  explicit Place(std::shared_ptr<std::vector<uint64_t>> abandoned) : abandoned_(std::move(abandoned)) {}
+  ~Place() {
+    if (number != 0) abandoned_->push_back(number);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  uint64_t number = 0;  // 0: none, or it was waited for
+
+ private:
+  const std::shared_ptr<std::vector<uint64_t>> abandoned_;
+};
+
 // A session that several Python threads can use. The GIL is released while Hearth works, and calls wait for each other.
 class PythonSession {
  public:
@@ -77,10 +94,10 @@ class PythonSession {
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
 
   void Close() {
-    WithoutGil([&] {
-      const std::unique_lock<std::mutex> lock = Lock();
+    RaiseUnlessOk(Alone([&] {
       session_.reset();
-    });
+      return Status::Ok();
+    }));
   }
 
   // Sets inputs, runs and reads outputs in one call, so that no other thread's call comes between.
@@ -99,19 +116,33 @@ class PythonSession {
     return entries;
   }
 
-  uint64_t Submit(const std::vector<py::object>& inputs) {
-    uint64_t ticket = 0;
-    const auto submit = [&](Session& session) -> Status {
-      HEARTH_ASSIGN(const Ticket submitted, session.Submit());
-      ticket = submitted.number;
+  std::unique_ptr<Place> Submit(const std::vector<py::object>& inputs) {
+    auto place = std::make_unique<Place>(abandoned_);
+    WithBuffers(inputs, {}, [&](Session& session) -> Status {
+      HEARTH_ASSIGN(const Ticket ticket, session.Submit());
+      place->number = ticket.number;
       return Status::Ok();
-    };
-    WithBuffers(inputs, {}, submit);
-    return ticket;
+    });
+    return place;
   }
 
-  void Wait(uint64_t ticket, const std::vector<py::object>& outputs) {
-    WithBuffers({}, outputs, [&](Session& session) { return session.Wait({ticket, 0}); });
+  // `place`: null for a number whose place the caller does not have.
+  void Wait(uint64_t number, const std::vector<py::object>& outputs, Place* place) {
+    WithBuffers({}, outputs, [&](Session& session) {
+      const Status finished = session.Wait({number, 0});
+      if (place != nullptr) place->number = 0;
+      return finished;
+    });
+  }
+
+  // Waits for runs that nobody else can wait for. Whether there were any.
+  bool FreePlaces() {
+    const std::vector<uint64_t> numbers = std::exchange(*abandoned_, {});
+    RaiseUnlessOk(Locked([&](Session& session) {
+      for (const uint64_t number : numbers) static_cast<void>(session.Wait({number, 0}));  // or it failed
+      return Status::Ok();
+    }));
+    return !numbers.empty();
   }
 
   void Resize(const InputShapes& shapes) {
@@ -169,15 +200,27 @@ class PythonSession {
   }
 
   // In a forked process the thread that holds the lock may not exist: waiting for it would never end.
-  std::unique_lock<std::mutex> Lock() { return IsForked() ? std::unique_lock<std::mutex>() : std::unique_lock(mutex_); }
+  std::unique_lock<std::recursive_mutex> Lock() {
+    return IsForked() ? std::unique_lock<std::recursive_mutex>() : std::unique_lock(mutex_);
+  }
 
   bool IsForked() const { return process_ != ::getpid(); }
 
-  // Runs `work`, which returns a Status or Result, under the lock and without the GIL, which the caller holds.
+  // Runs `work`, which returns a Status or Result, under the lock and without the GIL, which the caller holds. A call
+  // from inside of another one, by an operator of the program's own, would wait for itself.
+  template <typename Work>
+  std::invoke_result_t<Work> Alone(Work&& work) {
+    return WithoutGil([&]() -> std::invoke_result_t<Work> {
+      const std::unique_lock<std::recursive_mutex> lock = Lock();
+      if (!IsForked() && is_in_call_) return CalledFromInside();
+      is_in_call_ = true;
+      const std::unique_ptr<bool, void (*)(bool*)> leave(&is_in_call_, [](bool* is_in_call) { *is_in_call = false; });
+      return work();
+    });
+  }
   template <typename Work>
   std::invoke_result_t<Work, Session&> Locked(Work&& work) {
-    return WithoutGil([&]() -> std::invoke_result_t<Work, Session&> {
-      const std::unique_lock<std::mutex> lock = Lock();
+    return Alone([&]() -> std::invoke_result_t<Work, Session&> {
       if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
       if (IsForked()) HEARTH_TRY(session_->Run());  // a run is refused there; its error says why
       return work(*session_);
@@ -235,12 +278,14 @@ class PythonSession {
 
   const std::pair<std::string, std::string> opened_as_;
 
-  // Under the GIL: the tensors, and the number of the change of shapes that they are of.
+  // Under the GIL: the tensors, the number of the change of shapes that they are of, and runs whose places are gone.
   std::vector<TensorInfo> inputs_, outputs_;
   uint64_t noted_change_ = 0;
+  const std::shared_ptr<std::vector<uint64_t>> abandoned_ = std::make_shared<std::vector<uint64_t>>();
 
   // Under the lock.
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
+  bool is_in_call_ = false;
   std::optional<Session> session_;
   uint64_t change_count_ = 0;
   std::vector<bool> has_frame_;  // by input
@@ -277,6 +322,7 @@ void BindSessions(py::module_& module) {
       .def(py::init(&FrameOf), py::arg("format"), py::arg("width"), py::arg("height"), py::arg("planes"),
            py::arg("crop"), py::arg("rotation"), py::arg("flip"), py::arg("is_bt709"), py::arg("is_full_range"),
            py::arg("mean"), py::arg("scale"), py::arg("raw_bytes"), py::arg("is_dma_buf"), py::arg("drm_modifier"));
+  py::class_<Place>(module, "Place").def_readonly("number", &Place::number);
   py::class_<PythonSession>(module, "Session")
       .def(py::init(&OpenFile), py::arg("path"), py::arg("options"), py::arg("shapes"))
       .def(py::init(&OpenModel), py::arg("model"), py::arg("options"), py::keep_alive<1, 2>())
@@ -285,7 +331,8 @@ void BindSessions(py::module_& module) {
       .def("run", &PythonSession::Run, py::arg("inputs"), py::arg("outputs"))
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
       .def("submit", &PythonSession::Submit, py::arg("inputs"))
-      .def("wait", &PythonSession::Wait, py::arg("ticket"), py::arg("outputs"))
+      .def("wait", &PythonSession::Wait, py::arg("number"), py::arg("outputs"), py::arg("place"))
+      .def("free_places", &PythonSession::FreePlaces)
       .def_property_readonly("opened_as",
                              [](const PythonSession& session) {
                                const auto& [path, device] = session.opened_as();

@@ -27,10 +27,16 @@ Status LeaveDevice(SessionData& data, const Status& why) {
 
 }  // namespace
 
+Status CalledFromInside() {
+  return Error(StatusCode::kInvalidArgument,
+               "this session is called from inside one of its own calls, by an operator or a listener of the program's "
+               "own: use a clone of it there");
+}
+
 SessionCall::SessionCall(SessionData* data) : data_(data), status_(Begin()) {}
 
 SessionCall::~SessionCall() {
-  if (is_outermost_) data_->caller.store(std::thread::id(), std::memory_order_release);
+  if (status_.ok()) data_->caller.store(std::thread::id(), std::memory_order_release);
 }
 
 Status SessionCall::Begin() {
@@ -43,8 +49,8 @@ Status SessionCall::Begin() {
   }
   const std::thread::id self = std::this_thread::get_id();
   std::thread::id caller;  // no thread
-  is_outermost_ = data_->caller.compare_exchange_strong(caller, self, std::memory_order_acquire);
-  if (is_outermost_ || caller == self) return Status::Ok();
+  if (data_->caller.compare_exchange_strong(caller, self, std::memory_order_acquire)) return Status::Ok();
+  if (caller == self) return CalledFromInside();
   return Error(StatusCode::kInvalidArgument,
                "another thread is inside this session, which is for one at a time: give each thread a clone of it, or "
                "hand its runs to a RunQueue");

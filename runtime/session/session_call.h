@@ -10,8 +10,11 @@ namespace hearth {
 
 struct SessionData;
 
-// Checks whether a call may proceed. While it lives, the thread has the default floating-point environment, and calls
-// from other threads are refused. Nested calls of the same thread are allowed.
+// A call from a callback of a call of the same session.
+Status CalledFromInside();
+
+// Checks whether a call may proceed. While it lives, the thread has the default floating-point environment, and other
+// calls are refused: of other threads, and of this one from a callback.
 class SessionCall {
  public:
   // `data`: null for a session that was moved from.
@@ -20,8 +23,8 @@ class SessionCall {
   SessionCall(const SessionCall&) = delete;
   SessionCall& operator=(const SessionCall&) = delete;
 
-  // kInvalidArgument after a move, and while another thread is in a call. kUnavailable in a forked process: it lacks
-  // the driver's threads and connections, so a run would wait forever.
+  // kInvalidArgument after a move, and while this or another thread is in a call. kUnavailable in a forked process: it
+  // lacks the driver's threads and connections, so a run would wait forever.
   const Status& status() const { return status_; }
 
  private:
@@ -29,7 +32,6 @@ class SessionCall {
 
   DefaultFloatEnvironment environment_;
   SessionData* data_;
-  bool is_outermost_ = false;
   Status status_;
 };
 

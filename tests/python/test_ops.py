@@ -96,6 +96,38 @@ def test_functions_live_as_long_as_their_sessions():
     assert watched() is None
 
 
+class Owner:
+    """An operator that refers to the session it belongs to."""
+
+    def __init__(self):
+        self.session = hearth.Session(model_file(), custom_ops=[hearth.CustomOp("Mish", self.function)], **CPU)
+
+    def function(self, x):
+        return -x
+
+
+def test_an_operator_that_refers_to_its_session_is_collected_with_it():
+    owner = Owner()
+    assert owner.session.run(X)[0].tolist() == (-X).tolist()
+    assert owner.session.clone().run(X)[0].tolist() == (-X).tolist()
+    watched = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert watched() is None
+
+
+@pytest.mark.parametrize("call", ["report", "run", "close", "submit", "resize", "clone"])
+def test_an_operator_that_calls_its_own_session_is_told_so(call):
+    def calls(x):
+        arguments = {"run": [X], "submit": [X], "resize": [{"x": [1, 4]}]}.get(call, [])
+        getattr(session, call)(*arguments)
+        return x
+
+    with hearth.Session(model_file(), custom_ops=[hearth.CustomOp("Mish", calls)], **CPU) as session:
+        with pytest.raises(hearth.Error, match="from inside one of its own calls"):
+            session.run(X)
+
+
 def test_clones_call_functions_from_several_threads():
     session = hearth.Session(model_file(), custom_ops=[hearth.CustomOp("Mish", mish)], **CPU)
     wrong = []

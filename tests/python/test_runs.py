@@ -5,6 +5,7 @@ import copy
 import gc
 import os
 import shutil
+import signal
 import threading
 
 import hearth
@@ -205,6 +206,29 @@ def test_runs_may_be_awaited_and_mapped_over_batches():
     assert session.run(batches[1])[0].tolist() == expected[1]  # no run was left in flight
     with pytest.raises(ValueError, match="at least one"):
         next(session.map(batches, in_flight=0))
+
+
+class Interrupted(Exception):
+    pass
+
+
+def test_interrupted_submissions_keep_no_place():
+    def interrupt(number, frame):
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with hearth.Session(negated(), **CPU) as session:
+            for delay in range(40):
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 2e-5 * (delay + 1))
+                    while True:
+                        session.submit([[1, 1, 1, 1]])
+                except Interrupted:
+                    pass
+                assert session.run([[1, 2, 3, 4]])[0].tolist() == [[-1, -2, -3, -4]]
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_copy_of_a_session_is_a_clone_of_it():

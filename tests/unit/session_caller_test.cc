@@ -37,8 +37,20 @@ TEST(SessionCaller, ASecondThreadIsToldThatOneIsInside) {
     EXPECT_EQ(told.code(), StatusCode::kInvalidArgument);
     EXPECT_THAT(told.message(), HasSubstr("another thread is inside this session"));
   }
-  ASSERT_TRUE(session->SetInput("x", std::as_bytes(std::span(x))).ok()) << "calls within calls go on";
+  ASSERT_TRUE(session->SetInput("x", std::as_bytes(std::span(x))).ok());
   EXPECT_TRUE(session->Run().ok());
+}
+
+TEST(SessionCaller, AListenerThatCallsItsSessionIsToldThatACallGoesOn) {
+  const Model model = testing::NegationModel({1, 4});
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  Status told;
+  SetLogSink([&](LogLevel, std::string_view) { told = session->ResizeBatch(3); });  // of what Resize says
+  EXPECT_TRUE(session->ResizeBatch(2).ok());
+  SetLogSink(nullptr);
+  EXPECT_THAT(told.message(), HasSubstr("from inside one of its own calls"));
+  EXPECT_EQ(session->inputs()[0].shape, (std::vector<int32_t>{2, 4}));
 }
 
 }  // namespace

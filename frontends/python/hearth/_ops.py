@@ -110,6 +110,26 @@ def _close_sessions() -> None:
             session.close()
 
 
+def _native_op(op: CustomOp) -> "_hearth.NativeOp":
+    """With functions that do not keep the operator: what refers to a session of its own could never be collected."""
+    alive = weakref.ref(op)
+
+    def infer(*given: Any) -> List[Tuple[str, List[int]]]:
+        return _living(alive)._infer(*given)
+
+    def run(*given: Any) -> None:
+        _living(alive)._run(*given)
+
+    return op.name, op.version, infer, run
+
+
+def _living(alive: "weakref.ref[CustomOp]") -> CustomOp:
+    op = alive()
+    if op is None:
+        raise ReferenceError("the operator's model and sessions are gone")
+    return op
+
+
 def native_ops(ops: Optional[Sequence[CustomOp]]) -> "List[_hearth.NativeOp]":
     global _are_used
     listed = list(ops or [])
@@ -117,4 +137,4 @@ def native_ops(ops: Optional[Sequence[CustomOp]]) -> "List[_hearth.NativeOp]":
     for op in listed:
         if not isinstance(op, CustomOp):
             raise TypeError(f"custom_ops: {op!r} is no hearth.CustomOp")
-    return [(op.name, op.version, op._infer, op._run) for op in listed]
+    return [_native_op(op) for op in listed]

@@ -94,12 +94,7 @@ class Ticket(int):
     """A run that was submitted, for Session.wait; a number."""
 
     _session: "Session"
-    _is_waited_for = False
-
-    def __del__(self) -> None:
-        # Nobody can wait for it any more: its place is taken back when one is needed.
-        if not self._is_waited_for and hasattr(self, "_session"):
-            self._session._lost.append(int(self))
+    _place: "_hearth.Place"  # once it is gone, the run's place is taken back when one is needed
 
     def result(self) -> List[np.ndarray]:
         """Waits for the run and returns its outputs. Call it once."""
@@ -149,6 +144,7 @@ class Model:
         chosen.update(of_model(given))
         chosen["constants"] = constant_arrays(constants)
         chosen["custom_ops"] = native_ops(custom_ops)
+        self._ops = tuple(custom_ops or ())  # Hearth does not keep them
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._native = _hearth.Model.from_bytes(source, shapes=shape_lists(shapes), **chosen)
         else:
@@ -159,6 +155,7 @@ class Model:
     def _of(cls, native: "_hearth.Model") -> "Model":
         model = cls.__new__(cls)
         model._native = native
+        model._ops = ()
         return model
 
     @property
@@ -223,6 +220,7 @@ class Session:
         An option that is None is as if it was not given.
         """
         given: Dict[str, Any] = dict(options)
+        self._ops: Tuple[CustomOp, ...] = ()
         of_file = constants or custom_ops
         if isinstance(model, (bytes, bytearray, memoryview)) or (of_file and not isinstance(model, Model)):
             chosen: Dict[str, Any] = {name: given.pop(name, None) for name in OF_MODEL}
@@ -234,6 +232,7 @@ class Session:
                     "the model's shapes, constants and custom_ops are chosen already: give them to hearth.Model"
                 )
             self._native = _hearth.Session(model._native, option_texts(given))
+            self._ops = model._ops
         else:
             path = native_path(model)
             self._native = opened(path, lambda: _hearth.Session(path, option_texts(given), shape_lists(shapes)))
@@ -246,7 +245,6 @@ class Session:
         self._is_closed = False
         close_at_exit(self)
         self._runner = 0  # the executor's thread, once it runs
-        self._lost: List[int] = []  # runs in flight whose tickets are gone
         self._note_tensors()
         path, device = self._native.opened_as
         self._title = f"{path!r}, opened on {device}"
@@ -279,6 +277,7 @@ class Session:
         """
         clone = Session.__new__(Session)
         clone._native = self._native.clone()
+        clone._ops = self._ops
         clone._begin()
         return clone
 
@@ -306,8 +305,9 @@ class Session:
         hearth.Error if max_in_flight (an option, 2) runs have not been waited for and their tickets are alive.
         """
         arrays = self._arrays(inputs)
-        ticket = Ticket(self._in_a_free_place(lambda: self._native.submit(arrays)))
-        ticket._session = self
+        place = self._in_a_free_place(lambda: self._native.submit(arrays))
+        ticket = Ticket(place.number)
+        ticket._session, ticket._place = self, place
         return ticket
 
     def map(self, batches: Iterable[Inputs], *, in_flight: int = 2) -> Iterator[List[np.ndarray]]:
@@ -363,9 +363,7 @@ class Session:
     def wait(self, ticket: int) -> List[np.ndarray]:
         """Waits for a submitted run and returns its outputs. Each ticket once, in any order."""
         outputs = self._new_outputs()
-        if isinstance(ticket, Ticket):
-            ticket._is_waited_for = True
-        self._native.wait(ticket, outputs)
+        self._native.wait(ticket, outputs, ticket._place if isinstance(ticket, Ticket) else None)
         return outputs
 
     def profile(self, inputs: Inputs) -> List[ProfileEntry]:
@@ -452,13 +450,8 @@ class Session:
         try:
             return call()
         except _hearth.Error as error:
-            if error.code != ErrorCode.RESOURCE_EXHAUSTED or not self._lost:
+            if error.code != ErrorCode.RESOURCE_EXHAUSTED or not self._native.free_places():
                 raise
-        while self._lost:
-            try:
-                self._native.wait(self._lost.pop(), [])
-            except _hearth.Error:
-                pass  # a number that was waited for, or a run that failed
         return call()
 
     def _new_outputs(self) -> List[np.ndarray]:
