@@ -14,22 +14,41 @@ namespace {
 constexpr int kMostRank = 5;            // of BatchMatMul
 constexpr double kMostPairs = 1 << 24;  // of integers that are multiplied
 
-// Leading dimensions as one, where both factors have the same.
+// Neighbouring batch dimensions as one, if both factors have them or the same factor repeats along them.
 Made AddBatched(NodeWriter& to, ValueId a, ValueId b) {
   const Shape left = to.shape(a), right = to.shape(b);
   const int rank = std::max(left.rank(), right.rank());
   if (rank <= kMostRank) return to.Add(BatchMatMul{}, {a, b});
-  if (left.rank() != right.rank() || !std::equal(left.dims().begin(), left.dims().end() - 2, right.dims().begin())) {
-    return Error(StatusCode::kUnsupported, "a product of {} by {}", left.ToString(), right.ToString());
-  }
-  const auto batch = static_cast<int32_t>(CountBetween(left, 0, rank - 2));
-  const auto flat = [&](ValueId x) {
-    const Shape shape = to.shape(x);
-    return to.AddReshape(x, {batch, shape[rank - 2], shape[rank - 1]});
+  const auto size = [rank](const Shape& shape, int d) {
+    const int own = d - (rank - shape.rank());
+    return own < 0 ? 1 : shape[own];
   };
-  Shape made = left;
-  made[rank - 1] = right[rank - 1];
-  return to.AddReshape(to.Add(BatchMatMul{}, {flat(a), flat(b)}), made);
+  std::vector<int32_t> of_left, of_right, made;
+  for (int d = 0, before = 2; d < rank - 2; ++d) {
+    const int32_t l = size(left, d), r = size(right, d);
+    made.push_back(l == 1 ? r : l);
+    if (l == 1 && r == 1) continue;
+    if (l != r && l != 1 && r != 1) {
+      return Error(StatusCode::kMalformedInput, "a product of {} by {}", left.ToString(), right.ToString());
+    }
+    const int kind = l == r ? 0 : l == 1 ? -1 : 1;
+    if (kind != before) of_left.push_back(1), of_right.push_back(1);
+    of_left.back() *= l;
+    of_right.back() *= r;
+    before = kind;
+  }
+  if (of_left.size() > kMostRank - 2) {
+    return Error(StatusCode::kUnsupported, "a product of {} by {}, whose batch dimensions repeat by turns",
+                 left.ToString(), right.ToString());
+  }
+  const auto as_matrices = [&](ValueId x, std::vector<int32_t> dims) {
+    const Shape shape = to.shape(x);
+    dims.insert(dims.end(), shape.dims().end() - 2, shape.dims().end());
+    return to.AddReshape(x, Shape::FromSpan(dims));
+  };
+  made.insert(made.end(), {left[left.rank() - 2], right[right.rank() - 1]});
+  return to.AddReshape(to.Add(BatchMatMul{}, {as_matrices(a, of_left), as_matrices(b, of_right)}),
+                       Shape::FromSpan(made));
 }
 
 // Of integers: all products of pairs, summed. No device multiplies matrices of them.
