@@ -135,6 +135,8 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
       made.quantization->dimension = static_cast<int32_t>(moved_to - permutation.dims().begin());
     }
     if (keeps_order && IsReadAligned(to, *value)) return to.AddSameBytes(*value, std::move(made));
+    // Few numbers that a file spreads over many elements are put in order at each run.
+    if (!made.quantization && !to.budget().HasAmpleRoom(made.size_bytes())) return to.AddTranspose(value, permutation);
     StridedView view;
     for (int d = 0; d < permutation.rank(); ++d)
       view.digits.push_back({made.shape[d], CountBetween(desc.shape, permutation[d] + 1, permutation.rank())});

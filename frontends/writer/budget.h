@@ -36,12 +36,17 @@ class CopyBudget {
 struct ReadingBudget {
   // `file_bytes`: see ReadOptions::file_bytes.
   explicit ReadingBudget(size_t file_bytes)
-      : copies(file_bytes), made_bytes_left(64 * file_bytes + (size_t{16} << 20)), stored_bytes_left(file_bytes) {}
+      : copies(file_bytes), made_bytes(64 * file_bytes + (size_t{16} << 20)), stored_bytes_left(file_bytes) {}
 
   // False if constants that the file does not contain (sparse, computed, stacked ones) would become too large.
   [[nodiscard]] bool ChargeMade(size_t bytes);
-  // The same for a constant that the file contains. Devices may make floats of each, so what exceeds the file, since
-  // constants share bytes, counts as such.
+  // Whether a constant that may as well be calculated at each run leaves a quarter of the room to those that have to be
+  // made.
+  bool HasAmpleRoom(size_t bytes) const {
+    return bytes <= made_bytes_left && made_bytes_left - bytes >= made_bytes / 4;
+  }
+  // As ChargeMade for a constant that the file contains. Devices may make floats of each, so what exceeds the file,
+  // since constants share bytes, counts as such.
   [[nodiscard]] bool ChargeStored(const TensorDesc& desc);
   // The error for either; `what` would be too much.
   static Status TooMuchMade(std::string_view what);
@@ -59,7 +64,8 @@ struct ReadingBudget {
   static Status TooManyOperators();
 
   CopyBudget copies;
-  size_t made_bytes_left;
+  size_t made_bytes;  // of constants that the file does not contain, as the next
+  size_t made_bytes_left = made_bytes;
   size_t stored_bytes_left;
   // State is the one thing that a file can ask for without holding its bytes.
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;

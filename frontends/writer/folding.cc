@@ -47,7 +47,7 @@ ConstantResults ResultsOf(const Graph& graph, const Node& node, ReadingBudget& b
   size_t bytes_made = 0;
   for (ValueId id : node.outputs) bytes_made += graph.value(id).desc.size_bytes();
   // Empty operands may have large results: zeros, of which a small file could ask for any number.
-  if (!budget.ChargeMade(bytes_made)) return {};
+  if (!budget.HasAmpleRoom(bytes_made) || !budget.ChargeMade(bytes_made)) return {};
   if (ConstantResults results = ResultsOfNothing(graph, node); !results.empty()) return results;
   if (is_false) return {std::vector<std::byte>(bytes_made)};
   if (!is_constant || !IsAffordable(graph, node)) return {};
@@ -66,7 +66,8 @@ bool SharesBytes(Graph& graph, const Node& node, ReadingBudget& budget) {
   const Value& from = graph.value(node.inputs[0]);
   Value& to = graph.value(node.outputs[0]);
   if (from.desc.dtype != to.desc.dtype || from.desc.quantization || to.desc.quantization) return false;
-  if (HasEmptyTensor(graph, node) || !budget.ChargeMade(to.desc.size_bytes())) return false;
+  const size_t bytes = to.desc.size_bytes();
+  if (HasEmptyTensor(graph, node) || !budget.HasAmpleRoom(bytes) || !budget.ChargeMade(bytes)) return false;
   to.constant = is_reshape ? from.constant : graph.AddReordered(node.inputs[0], *ViewOf(graph, node, 0));
   return to.constant.has_value();
 }

@@ -182,5 +182,24 @@ TEST(OnnxConstants, HalvesAndListsOfFloatsStayInTheFile) {
   EXPECT_EQ((*answers)[1].values[31], 32);
 }
 
+// Networks without their weights, as onnx's own package has them.
+TEST(OnnxConstants, FewNumbersThatFillLargeWeightsAreSpreadAtEachRun) {
+  OnnxGraph graph;
+  graph.Input("x", {"1", "2048"}).Output("y").Int64s("sizes", {2}, {2048, 1024}).Int64s("back", {2}, {1024, 2048});
+  std::string before = "x";
+  for (int k = 0; k < 4; ++k) {  // 8 MiB each, of which Hearth's order would be another 8
+    const std::string number = std::to_string(k), weights = "w" + number, after = k == 3 ? "y" : "h" + number;
+    graph.Node("ConstantOfShape", {k % 2 == 0 ? "sizes" : "back"}, {weights});
+    graph.Node("MatMul", {before, weights}, {after});
+    before = after;
+  }
+  const std::string file = OnnxFile(graph);
+  const Result<Graph> read = ReadOnnxModel(std::as_bytes(std::span(file)), {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  size_t held = 0;
+  for (const Constant& constant : read->constants()) held += constant.bytes.size();
+  EXPECT_LT(held, size_t{16} << 20);
+}
+
 }  // namespace
 }  // namespace hearth
