@@ -18,10 +18,27 @@ Result<const GraphProto*> GraphOf(const OpView& op, std::string_view name) {
   return Error(StatusCode::kMalformedInput, "its graph '{}' is absent", name);
 }
 
-Expanded ReadSubgraphOf(OpView& op, const GraphProto& graph, std::span<const ValueId> inputs) {
-  Scope& around = op.scope();
-  return GraphReader(around.reading(), around.to(), around.sets(), &around, around.attributes())
-      .ReadSubgraph(graph, inputs);
+Results ReadSubgraphIn(Scope& around, GraphWriter& to, const GraphProto& graph, std::span<const Tensor> inputs) {
+  return GraphReader(around.reading(), to, around.sets(), &around, around.attributes()).ReadSubgraph(graph, inputs);
+}
+
+Expanded Values(std::span<const Tensor> tensors) {
+  std::vector<ValueId> values;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.list) return Error(StatusCode::kUnsupported, "a graph in it makes a sequence where a tensor belongs");
+    values.push_back(tensor.plain);
+  }
+  return values;
+}
+
+// A subgraph of tensors.
+Expanded ReadTensors(Scope& around, GraphWriter& to, const GraphProto& graph, const std::vector<ValueId>& inputs) {
+  HEARTH_ASSIGN(const std::vector<Tensor> given, Plain(inputs));
+  HEARTH_ASSIGN(const std::vector<Tensor> made, ReadSubgraphIn(around, to, graph, given));
+  return Values(made);
+}
+Expanded ReadTensors(OpView& op, const GraphProto& graph, const std::vector<ValueId>& inputs) {
+  return ReadTensors(op.scope(), op.to(), graph, inputs);
 }
 
 // Tensors of one shape as slices of a new dimension.
@@ -85,28 +102,30 @@ Result<Captured> CapturedBy(OpView& op, const GraphProto& body) {
   return captured;
 }
 
-// A loop that collects tensors: its turns must be known.
-Results WriteOut(OpView& op, GraphWriter& to, const GraphProto& body, int64_t turns, std::vector<ValueId> values) {
+// A loop that collects tensors, or carries a sequence: its turns must be known.
+Results WriteOut(OpView& op, GraphWriter& to, const GraphProto& body, int64_t turns, std::vector<Tensor> values) {
   const size_t carried = values.size();
   std::vector<std::vector<ValueId>> collected(body.outputs.size() - 1 - carried);
   bool goes_on = turns > 0;
   for (int64_t turn = 0; goes_on && turn < turns; ++turn) {
     HEARTH_ASSIGN(const ValueId number, to.AddConstant(Shape(), DType::kInt64, {static_cast<double>(turn)}));
     HEARTH_ASSIGN(const ValueId condition, to.AddConstant(Shape(), DType::kBool, {1.0}));
-    std::vector<ValueId> inputs = {number, condition};
+    std::vector<Tensor> inputs = {{.plain = number}, {.plain = condition}};
     inputs.insert(inputs.end(), values.begin(), values.end());
-    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadSubgraphOf(op, body, inputs));
-    HEARTH_ASSIGN(const std::optional<bool> known, to.KnownCondition(made[0]));
+    HEARTH_ASSIGN(const std::vector<Tensor> made, ReadSubgraphIn(op.scope(), to, body, inputs));
+    HEARTH_ASSIGN(const std::vector<ValueId> condition_made, Values(std::span(made).first(1)));
+    HEARTH_ASSIGN(const std::vector<ValueId> parts, Values(std::span(made).subspan(1 + carried)));
+    HEARTH_ASSIGN(const std::optional<bool> known, to.KnownCondition(condition_made[0]));
     if (!known) return DataEndIt();
     goes_on = *known;
     values.assign(made.begin() + 1, made.begin() + 1 + static_cast<ptrdiff_t>(carried));
-    for (size_t k = 0; k < collected.size(); ++k) collected[k].push_back(made[1 + carried + k]);
+    for (size_t k = 0; k < collected.size(); ++k) collected[k].push_back(parts[k]);
   }
   for (const auto& parts : collected) {
     HEARTH_ASSIGN(const ValueId stacked, Stacked(to, parts, 0, false));
-    values.push_back(stacked);
+    values.push_back({.plain = stacked});
   }
-  return Plain(values);
+  return values;
 }
 
 // A loop that collects nothing, which the writer writes out or makes a node.
@@ -141,9 +160,7 @@ Results WriteLoop(OpView& op, GraphWriter& to, const GraphProto& body, std::vect
     }
     std::vector<ValueId> inputs = {now[0], now[2]};
     inputs.insert(inputs.end(), now.begin() + 3, now.begin() + 3 + static_cast<ptrdiff_t>(carried));
-    HEARTH_ASSIGN(
-        const std::vector<ValueId> made,
-        GraphReader(around.reading(), part, around.sets(), &around, around.attributes()).ReadSubgraph(body, inputs));
+    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadTensors(around, part, body, inputs));
     HEARTH_ASSIGN(const ValueId next, part.Add(BinaryKind::kAdd, {now[0], AddScalarLike(part, now[0], 1.0)}));
     HEARTH_ASSIGN(const ValueId again, part.AddScalar(made[0]));
     std::vector<ValueId> after = {next, now[1], again};
@@ -160,22 +177,28 @@ Results ReadIf(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GraphProto* else_graph, GraphOf(op, "else_branch"));
   HEARTH_ASSIGN(const ValueId condition, op.In(0));
   HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddBranches(
-                                                     condition, [&] { return ReadSubgraphOf(op, *then_graph, {}); },
-                                                     [&] { return ReadSubgraphOf(op, *else_graph, {}); }));
+                                                     condition, [&] { return ReadTensors(op, *then_graph, {}); },
+                                                     [&] { return ReadTensors(op, *else_graph, {}); }));
   return Plain(made);
 }
 
 Results ReadLoop(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GraphProto* body, GraphOf(op, "body"));
-  Operands operands;
-  for (size_t i = 2; i < op.input_count(); ++i) operands.Append(op.In(i));
-  HEARTH_TRY(operands.status);
-  const std::vector<ValueId>& values = operands.ids;
+  std::vector<Tensor> values;
+  for (size_t i = 2; i < op.input_count(); ++i) {
+    if (op.List(i) != nullptr) {
+      values.push_back({.list = op.List(i)});
+      continue;
+    }
+    HEARTH_ASSIGN(const ValueId value, op.In(i));
+    values.push_back({.plain = value});
+  }
   if (body->outputs.size() < 1 + values.size() || body->inputs.size() != 2 + values.size()) {
     return Error(StatusCode::kMalformedInput, "its body has {} inputs and {} outputs for {} values",
                  body->inputs.size(), body->outputs.size(), values.size());
   }
-  if (body->outputs.size() == 1 + values.size()) return WriteLoop(op, to, *body, values);
+  const Expanded tensors = Values(values);
+  if (body->outputs.size() == 1 + values.size() && tensors.ok()) return WriteLoop(op, to, *body, *tensors);
   bool begins = true;
   if (op.Has(1)) {
     HEARTH_ASSIGN(const ValueId condition, op.In(1));
@@ -231,7 +254,7 @@ Results ReadScan(OpView& op, GraphWriter& to) {
       HEARTH_ASSIGN(const ValueId element, to.AddReshape(slice, Without(shape, dims[k])));
       now.push_back(element);
     }
-    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadSubgraphOf(op, *body, now));
+    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadTensors(op, *body, now));
     values.assign(made.begin(), made.begin() + static_cast<ptrdiff_t>(carried));
     for (size_t k = 0; k < collects; ++k) collected[k].push_back(made[carried + k]);
   }

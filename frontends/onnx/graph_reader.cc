@@ -365,7 +365,7 @@ Status GraphReader::ReadModel(const GraphProto& graph) {
   return to().Finish();
 }
 
-Expanded GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const ValueId> inputs) {
+Results GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const Tensor> inputs) {
   if (reading().levels >= kMostLevels) {
     return Error(StatusCode::kUnsupported, "functions and subgraphs are nested more than {} deep", kMostLevels);
   }
@@ -376,17 +376,18 @@ Expanded GraphReader::ReadSubgraph(const GraphProto& graph, std::span<const Valu
     return Error(StatusCode::kMalformedInput, "its subgraph takes {} inputs, {} are given", graph.inputs.size(),
                  inputs.size());
   }
-  for (size_t k = 0; k < inputs.size(); ++k) Bind(graph.inputs[k].name, {.plain = inputs[k]});
+  for (size_t k = 0; k < inputs.size(); ++k) Bind(graph.inputs[k].name, inputs[k]);
   const Origin origin = to().origin();
   ++reading().levels;
   const Status read = ReadNodes(graph.nodes);
   --reading().levels;
   to().origin() = origin;
   HEARTH_TRY(read);
-  std::vector<ValueId> outputs;
+  std::vector<Tensor> outputs;
   for (const ValueInfoProto& output : graph.outputs) {
-    HEARTH_ASSIGN(const ValueId value, ValueOf(output.name));
-    outputs.push_back(value);
+    HEARTH_ASSIGN(const Tensor* made, Read(output.name));
+    if (!made->list) HEARTH_TRY(ValueOf(output.name).status());
+    outputs.push_back(*made);
   }
   return outputs;
 }

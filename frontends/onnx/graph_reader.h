@@ -22,8 +22,8 @@ class GraphReader : public Scope {
 
   // The whole model: inputs, nodes, outputs.
   Status ReadModel(const GraphProto& graph);
-  // A subgraph with values for its inputs. Returns those of its outputs, in plain order.
-  Expanded ReadSubgraph(const GraphProto& graph, std::span<const ValueId> inputs);
+  // A subgraph with these inputs. Returns its outputs, tensors in plain order.
+  Results ReadSubgraph(const GraphProto& graph, std::span<const Tensor> inputs);
   // The nodes of a function.
   Results ReadFunction(const FunctionProto& function, const std::vector<Tensor>& inputs);
 

@@ -178,7 +178,7 @@ Results ReadKnownCentered(OpView& op, GraphWriter& to) {
                                                 "Slice",        "Squeeze", "Transpose", "Unsqueeze"};
   const OperatorRow& row = *op.known();
   const auto& known = to.marks().centered;
-  if (known.empty() || row.domain != kStandard || op.output_count() != 1 || !op.Has(0) ||
+  if (known.empty() || row.domain != kStandard || op.output_count() != 1 || !op.Has(0) || op.List(0) ||
       std::ranges::find(kMoves, row.name) == std::end(kMoves))
     return op.Read();
   const Order order = op.OrderOf(0);

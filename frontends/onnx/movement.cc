@@ -42,8 +42,8 @@ Result<Range> RangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
 Result<Tensor> TurnedForLayer(OpView& op) {
   if (!op.Has(0) || op.Ints("perm", {1, 0}) != std::vector<int64_t>{1, 0}) return Tensor();
   HEARTH_ASSIGN(const Tensor* tensor, op.scope().Read(op.node().inputs[0]));
-  const auto [plain, last, stored, turned] = *tensor;
-  if (turned != kNoValue) return Tensor{.stored = turned};
+  const ValueId stored = tensor->stored;
+  if (tensor->turned != kNoValue) return Tensor{.stored = tensor->turned};
   const TensorDesc desc = stored == kNoValue ? TensorDesc() : op.to().desc(stored);
   if (!IsOfFewBits(desc) || desc.shape.rank() != 2) return Tensor();
   if (BlocksOf(desc) != nullptr) return Tensor{.turned = stored};
@@ -83,15 +83,8 @@ Results ReadConcat(OpView& op, GraphWriter& to) {
   const Order order = op.CommonOrder(0, op.input_count());
   Operands parts;
   for (size_t i = 0; i < op.input_count(); ++i) parts.Append(op.In(i, order));
-  if (parts.ids.size() == 1) return InOrder(order, op.In(0, order));
-  const int along = AxisIn(order, axis, desc.shape.rank());
   HEARTH_TRY(parts.status);
-  const auto is_open = [&](ValueId part) {
-    const OpenDimension open = to.marks().OpenOf(part);
-    return open.IsAt(along);
-  };
-  if (std::ranges::any_of(parts.ids, is_open)) return InOrder(order, AddRowsOfAll(to, parts.ids, along));
-  return InOrder(order, to.Add(Concat{.axis = along}, parts));
+  return InOrder(order, AddConcat(to, parts.ids, AxisIn(order, axis, desc.shape.rank())));
 }
 
 Results ReadSplit(OpView& op, GraphWriter& to) {

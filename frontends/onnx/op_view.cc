@@ -47,6 +47,11 @@ ValueId OpView::BlockedLayer(size_t i, bool has_rows) const {
   return tensor->stored != kNoValue && BlocksOf(to().desc(tensor->stored)) != nullptr ? tensor->stored : kNoValue;
 }
 
+std::shared_ptr<const std::vector<ValueId>> OpView::List(size_t i) const {
+  const Tensor* tensor = Find(i);
+  return tensor == nullptr ? nullptr : tensor->list;
+}
+
 Order OpView::OrderOf(size_t i) const {
   const Tensor* tensor = Find(i);
   return tensor == nullptr ? Order::kPlain : tensor->order();
@@ -235,7 +240,9 @@ Results OpView::Read() {
   const bool has_narrow = HasMarked(to().marks().narrow_integers);
   Results made = row_->read(*this, to());
   for (size_t k = 0; made.ok() && k < made->size(); ++k) {
-    for (const ValueId value : {(*made)[k].plain, (*made)[k].last}) {
+    std::vector<ValueId> values = {(*made)[k].plain, (*made)[k].last};
+    if ((*made)[k].list) values.insert(values.end(), (*made)[k].list->begin(), (*made)[k].list->end());
+    for (const ValueId value : values) {
       const DType dtype = value == kNoValue ? DType::kFloat32 : to().desc(value).dtype;
       if (has_narrow && (dtype == DType::kInt8 || dtype == DType::kUInt8)) to().marks().narrow_integers.insert(value);
       if (moves && dtype == DType::kInt64) to().marks().texts.insert(value);

@@ -58,6 +58,8 @@ class OpView {
   // Those with scales of blocks as a layer has them, [N,K], of an operand [N,K] (`has_rows`) or [K,N]; kNoValue for
   // others.
   ValueId BlockedLayer(size_t i, bool has_rows) const;
+  // The tensors of a sequence, in plain order; null for a tensor.
+  std::shared_ptr<const std::vector<ValueId>> List(size_t i) const;
   // In plain order; kNoValue for an absent one.
   Made Optional(size_t i) const { return Has(i) ? In(i) : Made(kNoValue); }
   // kLast where only that exists, so that plain order would cost a transpose.

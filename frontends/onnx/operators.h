@@ -32,7 +32,7 @@ extern const OperatorList kElementwiseOperators, kActivationOperators, kShapeOpe
     kPoolingOperators, kResizeOperators, kSamplingOperators, kNormalizationOperators, kReduceOperators,
     kProductOperators, kNarrowWeightOperators, kQuantizedOperators, kRecurrentOperators, kControlOperators,
     kSpectrumOperators, kBoxOperators, kRandomOperators, kEinsumOperators, kAttentionOperators, kGroupQueryOperators,
-    kTransformerOperators, kClassicOperators, kTreeOperators, kVectorOperators;
+    kTransformerOperators, kClassicOperators, kTreeOperators, kVectorOperators, kSequenceOperators;
 
 inline constexpr const OperatorList* kOperatorLists[] = {
     &kElementwiseOperators,   &kActivationOperators,  &kShapeOperators,      &kMovementOperators,
@@ -42,7 +42,7 @@ inline constexpr const OperatorList* kOperatorLists[] = {
     &kQuantizedOperators,     &kRecurrentOperators,   &kControlOperators,    &kSpectrumOperators,
     &kBoxOperators,           &kRandomOperators,      &kEinsumOperators,     &kAttentionOperators,
     &kGroupQueryOperators,    &kTransformerOperators, &kClassicOperators,    &kTreeOperators,
-    &kVectorOperators};
+    &kVectorOperators,        &kSequenceOperators};
 
 }  // namespace hearth::onnx
 

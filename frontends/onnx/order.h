@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,11 +25,13 @@ struct Tensor {
   ValueId stored = kNoValue;
   // The same of a tensor [K,N] as a layer has it, [N,K], whose blocks of K have scales of their own.
   ValueId turned = kNoValue;
+  // Of a sequence, which is no tensor: its tensors, in plain order.
+  std::shared_ptr<const std::vector<ValueId>> list;
 
   // The order that exists without a transpose, and the value that has it; kNoValue where there is only `stored`.
   Order order() const { return plain == kNoValue && last != kNoValue ? Order::kLast : Order::kPlain; }
   ValueId value() const { return plain == kNoValue ? last : plain; }
-  bool is_made() const { return value() != kNoValue || stored != kNoValue || turned != kNoValue; }
+  bool is_made() const { return value() != kNoValue || stored != kNoValue || turned != kNoValue || list; }
 };
 
 // Whether a constant stands for real numbers in fewer bits: others than readers of weights have it as float32.

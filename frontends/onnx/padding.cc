@@ -49,7 +49,7 @@ Made RowsBetween(NodeWriter& to, ValueId x, int d, int64_t before, int64_t after
   HEARTH_TRY(fill(before));
   parts.push_back(x);
   HEARTH_TRY(fill(after));
-  return AddRowsOfAll(to, parts, d);
+  return AddConcat(to, parts, d);
 }
 
 // `x` with padding behind its rows, if data make both but always as many together, and nothing else is padded;

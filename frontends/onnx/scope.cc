@@ -27,6 +27,11 @@ Result<Tensor*> Scope::Read(std::string_view name) {
 
 Made Scope::ValueOf(std::string_view name) {
   HEARTH_ASSIGN(Tensor* const tensor, Read(name));
+  if (tensor->list) {
+    return Error(StatusCode::kUnsupported,
+                 "'{}' is a sequence: only its tensors can be read, by SequenceAt and the like",
+                 CleanName(ShortName(name)));
+  }
   if (tensor->plain == kNoValue) {
     const auto in_plain_order = [&]() -> Made {
       if (tensor->last != kNoValue) return ToOrder(to_, tensor->last, Order::kLast, Order::kPlain);

@@ -275,7 +275,13 @@ Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value) {
   return std::pair(made[0], made[1]);
 }
 
-Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
+Made AddConcat(NodeWriter& to, const std::vector<ValueId>& parts, int axis) {
+  if (parts.size() == 1) return parts[0];
+  const auto is_open = [&](ValueId part) {
+    const Open open = to.marks().OpenOf(part);
+    return open.IsAt(axis);
+  };
+  if (std::ranges::none_of(parts, is_open)) return to.Add(Concat{.axis = axis}, parts);
   const size_t first_node = to.graph().nodes().size();
   Operands valid;
   std::vector<ValueId> open_counts;

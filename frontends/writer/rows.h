@@ -44,8 +44,8 @@ Made FillRows(NodeWriter& to, ValueId value, const OpenDimension& open, const Ma
 // (int32[1]): the same two values each time, so that what is looked up by several of them has one number of rows.
 Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value);
 
-// The valid rows of all parts, one after the other.
-Made AddRowsOfAll(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
+// Parts one after the other; of rows along `axis` that data make the valid ones.
+Made AddConcat(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 
 // counts.cc. An element of a value, by its number.
 struct Element {

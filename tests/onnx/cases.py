@@ -10,6 +10,7 @@ from one_case import case, network, seeded
 from quantized_cases import (counted_layers, layers_of_listed_numbers, narrow_integers, narrow_weights, qlinear,
                              quantized, quantized_recurrent, rounded_layers, tables_of_few_bits,
                              transformer_layers_of_8_bits)
+from sequence_cases import sequence_cases
 
 
 def convolutions():
@@ -309,6 +310,9 @@ def products():
     yield case("MatMul_batches", "MatMul", [seeded("a", (2, 3, 4, 5)), seeded("b", (3, 5, 6))])
     yield case("MatMul_vector", "MatMul", [seeded("a", (5,)), seeded("b", (2, 5, 3))])
     yield case("MatMul_by_vector", "MatMul", [seeded("a", (2, 4, 5)), seeded("b", (5,))], [1])
+    for a, b in ([(2, 3, 1, 2, 2, 4), (4, 5)], [(2, 3, 1, 2, 2, 4), (4,)], [(2, 2, 4), (2, 3, 1, 2, 4, 5)],
+                 [(2, 1, 3, 2, 2, 4), (2, 5, 1, 1, 4, 3)]):
+        yield case(f"MatMul_of_ranks_{len(a)}_{len(b)}", "MatMul", [seeded("a", a), seeded("b", b)])
     yield case("MatMul_layer", "MatMul", [seeded("a", (2, 3, 5)), seeded("b", (5, 7))], [1])
     yield case("MatMul_by_no_matrices", "MatMul", [seeded("a", (2, 4)), seeded("b", (0, 4, 3))], [0, 1])
     for ta in (0, 1):
@@ -553,5 +557,6 @@ def all_cases():
                    counted_layers, rounded_layers, narrow_weights, narrow_integers, tables_of_few_bits,
                    layers_of_listed_numbers, transformer_layers_of_8_bits, boxes, regions, regions_of_pictures,
                    lists_of_data, rows_in_layers, rows_around_lists, rows_filled_up, sums_of_edges, shares_of_rows,
-                   first_rows_of_all, ends_of_lists, attention, transformers, classic):
+                   first_rows_of_all, ends_of_lists, attention, transformers, classic,
+                   sequence_cases):
         yield from family()
