@@ -205,9 +205,10 @@ class IntegerSearch {
   void FollowOperands(const Node& node) {
     const bool is_cast = std::holds_alternative<Cast>(node.op) && IsWideInteger(graph_.value(node.outputs[0]).desc);
     const bool becomes_one = PassesIntegers(node.op) && AnyOf(node.outputs, held_);
-    if (!is_cast && !becomes_one && !ComparesIntegers(node)) return;
-    // Exact sums of products are rounded before they are cast, and moved between.
     const auto* unary = std::get_if<Unary>(&node.op);
+    const bool takes_angle = unary != nullptr && (unary->kind == UnaryKind::kSin || unary->kind == UnaryKind::kCos);
+    if (!is_cast && !becomes_one && !takes_angle && !ComparesIntegers(node)) return;
+    // Exact sums of products are rounded before they are cast, and moved between.
     const bool moves = OpDefOf(node.op).Has(kMovesElements);
     const bool is_cast_later = is_cast || (moves && cast_[node.outputs[0]]);
     const bool rounds = unary != nullptr && unary->kind == UnaryKind::kRound && cast_[node.outputs[0]];
@@ -216,7 +217,7 @@ class IntegerSearch {
       if (!IsReal32(input)) continue;
       cast_[input] = cast_[input] || is_cast_later;
       rounded_[input] = rounded_[input] || takes_sums;
-      if (exact_[input] || is_cast || takes_sums) held_[input] = true;
+      if (exact_[input] || is_cast || takes_sums || takes_angle) held_[input] = true;
     }
   }
 

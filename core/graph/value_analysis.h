@@ -15,8 +15,9 @@ namespace hearth {
 std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
 
 // For each value, whether it is a float32 value that may hold integers which float16, with 11 bits, would change: it is
-// cast from or to integers of more than 8 bits, compared with these or with constants above 2048, or calculated between
-// such places by elementwise functions, sums and movement. Convolutions and activations end the search, so a picture
+// cast from or to integers of more than 8 bits, compared with these or with constants above 2048, an angle (of which
+// turns count as well: 16 bits round one of 1000 by 0.25), or calculated between such places by elementwise functions,
+// sums and movement. Convolutions and activations end the search, so a picture
 // that is cast at last does not change how its network is held; their results are held if they are rounded and then
 // cast. Only the storage of such values depends on it.
 std::vector<bool> ValuesThatHoldIntegers(const Graph& graph);

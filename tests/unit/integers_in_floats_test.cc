@@ -100,6 +100,18 @@ output %3
               ElementsAre("ids", "others"));
 }
 
+// Positions times frequencies: 16 bits would round an angle of 1000 by up to 0.25.
+TEST(IntegersInFloats, AreLikeAngles) {
+  EXPECT_THAT(HoldersOf(R"(%0 = input : float32[4x1] "positions"
+%1 = constant : float32[1x8] "frequencies" = {1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003}
+%2 = mul(%0, %1) : float32[4x8] "angles"
+%3 = reshape(%2) shape=32 : float32[32] "moved"
+%4 = sin(%3) : float32[32] "y"
+output %4
+)"),
+              UnorderedElementsAre("positions", "frequencies", "angles", "moved"));
+}
+
 TEST(IntegersInFloats, AreInAStateBeforeAndAfterARun) {
   EXPECT_THAT(HoldersOf(R"(%0 = input : int32[1x2x2x1] "x"
 %1 = value : float32[1x2x2x1] "old count"
