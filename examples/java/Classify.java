@@ -1,3 +1,4 @@
+import dev.hearth.ElementType;
 import dev.hearth.Options;
 import dev.hearth.Session;
 import java.awt.Graphics2D;
@@ -18,6 +19,8 @@ public final class Classify {
     Options options = new Options().set("device", arguments.length > 3 ? arguments[3] : "auto");
     options.set("top_k", 1); // the best score and its place, in place of all scores
     try (Session session = Session.open(arguments[0], options)) {
+      if (session.inputs().get(0).type() != ElementType.FLOAT32)
+        throw new IllegalArgumentException(arguments[0] + " takes " + session.inputs().get(0) + ": name a float model");
       int[] shape = session.inputs().get(0).shape(); // [1, height, width, 3]
       BufferedImage picture = resized(ImageIO.read(new File(arguments[1])), shape[2], shape[1]);
       ByteBuffer input = session.newInput(0); // which the session reads where it is
