@@ -171,9 +171,16 @@ Status WithOpenShapes(const Status& unread, const Result<ModelInterface>& interf
   if (unread.code() != StatusCode::kMalformedInput || !interface.ok()) return unread;
   std::string hint;
   for (const TensorDeclaration& declared : interface->inputs) {
-    if (!IsLeftOpen(declared, options) || IsFixed(declared, options)) continue;
     TensorInfo input;
     AddDeclaration(declared, input);
+    const auto given = options.input_shapes.find(declared.name);
+    if (given != options.input_shapes.end() && std::ranges::find(declared.shape, -1) != declared.shape.end()) {
+      return Status(
+          unread.code(),
+          fmt::format("{}; input '{}' ({}) got the shape {}: another one may fit (--shape '{}=...')", unread.message(),
+                      declared.name, DeclaredText(input), ShapeText(given->second), declared.name));
+    }
+    if (!IsLeftOpen(declared, options) || IsFixed(declared, options)) continue;
     hint += fmt::format("{} '{}' ({})", hint.empty() ? "; the file leaves open the shape of input" : ",", declared.name,
                         DeclaredText(input));
   }

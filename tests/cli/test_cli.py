@@ -226,6 +226,8 @@ class Usage(CliTest):
         self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' stands before the verb; write it behind it")
         for elsewhere, here in (("-d", "--device"), ("--num_threads", "--threads"), ("-m", "MODEL")):
             self.assert_one_error(self.run_hearth("run", elsewhere, "x", expect=2), f"did you mean '{here}'?")
+        for word, meant in [("info", "inspect"), ("benchmark", "bench"), ("list", "devices"), ("m.onnx", "run m.onnx")]:
+            self.assert_one_error(self.run_hearth(word, expect=2), f"did you mean '{meant}'?")
         self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)
 
     def test_a_graph_file_of_an_unknown_kind_is_refused(self):

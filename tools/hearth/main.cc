@@ -55,7 +55,11 @@ std::string NameElsewhere(std::string_view word) {
                                                                       {"--warmup_runs", "--warmup"},
                                                                       {"-m", "MODEL"},
                                                                       {"--model", "MODEL"},
-                                                                      {"--graph", "MODEL"}};
+                                                                      {"--graph", "MODEL"},
+                                                                      {"benchmark", "bench"},
+                                                                      {"info", "inspect"},
+                                                                      {"list", "devices"},
+                                                                      {"predict", "run"}};
   const auto found = std::ranges::find(kNames, word, &std::pair<std::string_view, std::string_view>::first);
   return found == std::end(kNames) ? "" : std::string(found->second);
 }
@@ -63,15 +67,19 @@ std::string NameElsewhere(std::string_view word) {
 // The likely meaning of an unknown word: a verb or option at most two letters away; empty if there is none.
 std::string LikelyName(const CLI::App& app, const std::string& word) {
   const std::string elsewhere = NameElsewhere(word);
-  if (!elsewhere.empty() && (elsewhere == "MODEL" || app.get_option_no_throw(elsewhere) != nullptr)) return elsewhere;
+  const std::vector<const CLI::App*> verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool is_verb = std::ranges::any_of(verbs, [&](const CLI::App* verb) { return verb->get_name() == elsewhere; });
+  if (!elsewhere.empty() && (elsewhere == "MODEL" || is_verb || app.get_option_no_throw(elsewhere) != nullptr))
+    return elsewhere;
+  const bool is_model = word.ends_with(".tflite") || word.ends_with(".onnx");
+  if (is_model && app.get_parent() == nullptr) return "run " + word;
   std::vector<std::string> names;
   if (word.starts_with("-")) {
     for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
     }
   } else {
-    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-      names.push_back(verb->get_name());
+    for (const CLI::App* verb : verbs) names.push_back(verb->get_name());
   }
   return NearestName(word, names);
 }

@@ -244,6 +244,7 @@ Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOpt
     if (files[k].empty() || !is_open) continue;
     std::vector<int64_t> given;
     if (IsPicture(files[k])) {
+      if (!declared.empty() && declared.size() != 4) return TakesNoPicture(inputs[k]);
       HEARTH_ASSIGN(const PictureSize size, SizeOfPicture(files[k]));
       const std::optional<PictureShape> shape = PictureShapeOf(declared);
       given = shape && shape->is_planar ? std::vector<int64_t>{1, size.channels, size.height, size.width}

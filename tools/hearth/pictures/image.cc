@@ -153,11 +153,7 @@ Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling, c
   const std::optional<PictureShape> shape = PictureShapeOf(info.shape);
   const bool has_shape = shape && info.shape[0] == 1 && shape->height > 0 && shape->width > 0;
   const bool has_type = info.dtype == "float32" || info.dtype == "uint8" || info.dtype == "int8";
-  if (!has_shape || !has_type) {
-    return Error(StatusCode::kInvalidArgument,
-                 "input '{}' is {}[{}], not a picture of 1, 3 or 4 channels; give it a .npy or .bin file", info.name,
-                 info.dtype, fmt::join(info.shape, ","));
-  }
+  if (!has_shape || !has_type) return TakesNoPicture(info);
   for (const auto* values : {&scaling.mean, &scaling.std}) {
     if (values->size() != 1 && values->size() != static_cast<size_t>(shape->channels)) {
       return Error(StatusCode::kInvalidArgument, "input '{}' has {} channels, but the mean or std of {} has {} values",
@@ -202,6 +198,16 @@ Image Upright(Image image, int orientation) {
 }
 
 }  // namespace
+
+Status TakesNoPicture(const TensorInfo& info) {
+  std::string dims;
+  for (const int32_t dim : info.shape.empty() ? info.declared_shape : info.shape)
+    dims += fmt::format("{}{}", dims.empty() ? "" : ",", dim < 0 ? "?" : std::to_string(dim));
+  return Error(StatusCode::kInvalidArgument,
+               "input '{}' is {}[{}], where a picture needs 1 x height x width x 1, 3 or 4 channels; give it a .npy or "
+               ".bin file",
+               info.name, info.dtype, dims);
+}
 
 Result<Image> ReadImage(const std::string& path, int channels) {
   HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path, kMostPictureBytes));

@@ -37,6 +37,9 @@ struct PictureInput {
   std::string story;
 };
 
+// The error of a picture for an input of another shape or type.
+Status TakesNoPicture(const TensorInfo& info);
+
 // For input `info`, a [1,H,W,C] or [1,C,H,W] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8 the
 // raw values, int8 the raw values minus 128. A fourth channel is the file's alpha channel (floats: 255ths, unless
 // `scaling` has its own value for it). If the file has none, or one that is opaque everywhere, it is 0 (no mask yet).
