@@ -92,7 +92,7 @@ Results ReadSplitToSequence(OpView& op, GraphWriter& to) {
     const int64_t left = shape[axis] - first, size = repeats ? std::min(sizes[0], left) : sizes[k];
     if (size < (repeats ? 1 : 0) || size > left)
       return Error(StatusCode::kMalformedInput, "its parts do not make up dimension {} of {}", axis, shape.ToString());
-    HEARTH_TRY(op.scope().reading().budget.ChargeSteps(1));
+    HEARTH_TRY(op.scope().reading().budget.ChargeOperators(1));
     const Made part = to.AddSlice(x, axis, first, static_cast<int32_t>(size));
     HEARTH_ASSIGN(const ValueId made, drops ? to.AddReshape(part, Without(shape, axis)) : part);
     list.push_back(made);
