@@ -41,25 +41,49 @@ void ForEachChunk(const Lines& lines, WorkerPool& workers, const Work& work) {
   });
 }
 
+using Places = std::array<int32_t, kLinesOfChunk>;  // those of one chunk in its lines
+
+// Of `count` neighbouring lines, whose elements lie `step` from each other; those of one line lie `stride` apart.
+template <typename T, typename Step>
+void FindInLines(bool largest, int64_t length, int64_t stride, const T* x, Step step, int64_t count, Places& found) {
+  Vectorized<kMostFor<T>>([=, &found]() HEARTH_INTO_CALLER {
+    T best[kLinesOfChunk];
+    Places places = {};
+    for (int64_t c = 0; c < count; ++c) best[c] = x[c * step];
+    for (int64_t k = 1; k < length; ++k) {
+      const T* from = x + k * stride;
+      for (int64_t c = 0; c < count; ++c) {
+        const T element = from[c * step];
+        const bool wins = largest ? element > best[c] : element < best[c];
+        best[c] = wins ? element : best[c];
+        places[c] = wins ? static_cast<int32_t>(k) : places[c];
+      }
+    }
+    found = places;
+  });
+}
+
 template <typename T, typename Index>
 void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, WorkerPool& workers) {
   const AxisSplit& split = lines.split;
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
-    Vectorized<kMostFor<T>>([&]() HEARTH_INTO_CALLER {
-      T best[kLinesOfChunk];
-      Index places[kLinesOfChunk] = {};
-      const T* from = x + outer * split.length * split.inner + first;
-      std::copy_n(from, count, best);
-      for (int64_t k = 1; k < split.length; ++k) {
-        from += split.inner;
-        for (int64_t c = 0; c < count; ++c) {
-          const bool wins = largest ? from[c] > best[c] : from[c] < best[c];
-          best[c] = wins ? from[c] : best[c];
-          places[c] = wins ? static_cast<Index>(k) : places[c];
-        }
-      }
-      std::copy_n(places, count, y + outer * split.inner + first);
-    });
+    Places places;
+    FindInLines(largest, split.length, split.inner, x + outer * split.length * split.inner + first,
+                std::integral_constant<int64_t, 1>(), count, places);
+    std::copy_n(places.begin(), count, y + outer * split.inner + first);
+  });
+}
+
+// Along rows that are too short for vectors: as many rows at once.
+template <typename T, typename Index>
+void FindInShortRows(bool largest, const AxisSplit& split, const T* x, Index* y, WorkerPool& workers) {
+  workers.ForEachPart(split.outer, kLeastSearched / split.length + 1, [&](int64_t begin, int64_t end) {
+    Places places;
+    for (int64_t row = begin; row < end; row += kLinesOfChunk) {
+      const int64_t count = std::min(kLinesOfChunk, end - row);
+      FindInLines(largest, split.length, 1, x + row * split.length, split.length, count, places);
+      std::copy_n(places.begin(), count, y + row);
+    }
   });
 }
 
@@ -196,10 +220,12 @@ void FindLargest(const T* x, int64_t rows, int64_t length, int64_t k, T* values,
 
 template <typename T, typename Index>
 void FindPlaces(bool largest, const Lines& lines, const T* x, Index* places, WorkerPool& workers) {
+  constexpr int64_t kShort = 64;
+  if (lines.split.inner > 1) return FindExtremes(largest, lines, x, places, workers);
   if constexpr (std::is_same_v<T, float>) {
-    if (lines.split.inner == 1) return FindInRows(largest, lines, x, places, workers);
+    if (lines.split.length > kShort) return FindInRows(largest, lines, x, places, workers);
   }
-  FindExtremes(largest, lines, x, places, workers);
+  FindInShortRows(largest, lines.split, x, places, workers);
 }
 
 // `made`: the memory of the outputs. `Sum`: of elements of type T.
