@@ -1,5 +1,6 @@
 // Reductions over any dimensions. Sums and products of floats are float64, like the reference's.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -66,6 +67,26 @@ int64_t PlaceOf(const std::vector<ReducedDigit>& digits, int64_t number) {
   return place;
 }
 
+// The places of PlaceOf, one number after the other from 0 on.
+class PlacesInTurn {
+ public:
+  explicit PlacesInTurn(const std::vector<ReducedDigit>& digits) : digits_(digits) {}
+  int64_t place() const { return place_; }
+  void GoOn() {
+    for (size_t d = digits_.size(); d-- > 0;) {
+      place_ += digits_[d].stride;
+      if (++numbers_[d] < digits_[d].radix) return;
+      place_ -= digits_[d].radix * digits_[d].stride;
+      numbers_[d] = 0;
+    }
+  }
+
+ private:
+  const std::vector<ReducedDigit>& digits_;
+  int64_t place_ = 0;
+  std::array<int64_t, Shape::kMaxRank> numbers_ = {};
+};
+
 // How a kind combines elements of type T in an Accumulator. The largest float is the largest of integers in order.
 template <typename T, typename Accumulator, auto kJoin, int kSign = 1>
 struct Joining {
@@ -126,14 +147,16 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
     Vectorized<kMostFor<typename Joined::Element>>([&]() HEARTH_INTO_CALLER {
       for (int64_t block = begin; block < end; ++block) {
         const int64_t outer = block / chunks, first = block % chunks * kChunk, count = std::min(kChunk, inner - first);
+        // Whole vectors: what lies behind the outputs' elements goes into sums that nobody reads.
+        const int64_t wide = std::min(kChunk, RoundUp(count, int64_t{kParts}));
         typename Joined::Sum sums[kChunk];
-        std::fill_n(sums, count, joined.start);
-        const auto* from = x + PlaceOf(layout.kept, outer) + first;
-        for (int64_t row = 0; row < rows; ++row) {
-          const auto* elements = from + PlaceOf(layout.reduced, row);
-          for (int64_t k = 0; k < count; ++k) {
-            sums[k] = Joined::Join(sums[k], Joined::Of(elements[k]));
-          }
+        std::fill_n(sums, wide, joined.start);
+        const int64_t from = PlaceOf(layout.kept, outer) + first;
+        PlacesInTurn places(layout.reduced);
+        for (int64_t row = 0; row < rows; ++row, places.GoOn()) {
+          const int64_t at = from + places.place(), taken = at + wide <= layout.inputs ? wide : count;
+          const auto* elements = x + at;
+          for (int64_t k = 0; k < taken; ++k) sums[k] = Joined::Join(sums[k], Joined::Of(elements[k]));
         }
         for (int64_t k = 0; k < count; ++k) y[outer * inner + first + k] = finish(sums[k]);
       }
