@@ -176,6 +176,16 @@ Results ReadIf(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const GraphProto* then_graph, GraphOf(op, "then_branch"));
   HEARTH_ASSIGN(const GraphProto* else_graph, GraphOf(op, "else_branch"));
   HEARTH_ASSIGN(const ValueId condition, op.In(0));
+  HEARTH_ASSIGN(const std::optional<bool> known, to.KnownCondition(condition));
+  if (known) {  // sequences too
+    std::vector<Tensor> taken;
+    const auto branch = [&]() -> Expanded {
+      HEARTH_ASSIGN(taken, ReadSubgraphIn(op.scope(), to, *known ? *then_graph : *else_graph, {}));
+      return std::vector<ValueId>();
+    };
+    HEARTH_TRY(to.AddFresh(branch).status());
+    return taken;
+  }
   HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddBranches(
                                                      condition, [&] { return ReadTensors(op, *then_graph, {}); },
                                                      [&] { return ReadTensors(op, *else_graph, {}); }));

@@ -56,4 +56,12 @@ def sequence_cases():
     yield _case("optional",
                 [_node("Optional", ["x"], "o"), _node("OptionalHasElement", ["o"], "has"),
                  _node("OptionalGetElement", ["o"])], outputs=("y", "has"), x=x)
+    branches = [helper.make_graph([_node("SequenceInsert", ["s", name], "t")], "branch", [],
+                                  [helper.make_tensor_sequence_value_info("t", TensorProto.FLOAT, None)])
+                for name in ("x", "z")]
+    yield _case("of_a_known_branch",
+                [_node("SequenceConstruct", ["x"], "s"),
+                 _node("If", ["no"], "b", then_branch=branches[0], else_branch=branches[1]),
+                 _node("ConcatFromSequence", ["b"], axis=1)],
+                [numpy_helper.from_array(np.array(False), "no")], x=x, z=seeded("sequence z", (4, 2, 3)))
     yield _loop()
