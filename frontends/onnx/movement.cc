@@ -9,6 +9,7 @@
 #include "core/graph/block_scales.h"
 #include "core/graph/element.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/expansions.h"
 #include "frontends/writer/rows.h"
 
@@ -98,12 +99,7 @@ Results ReadSplit(OpView& op, GraphWriter& to) {
     sizes.emplace();
     for (int64_t k = 0; k < count; ++k) sizes->push_back(std::clamp<int64_t>(size - k * part, 0, part));
   }
-  if (static_cast<int64_t>(sizes->size()) != count ||
-      std::ranges::any_of(*sizes, [&](int64_t size) { return size < 0 || size > desc.shape[axis]; }) ||
-      std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != desc.shape[axis]) {
-    return Error(StatusCode::kMalformedInput, "its {} parts do not make up dimension {} of {}", sizes->size(), axis,
-                 desc.shape.ToString());
-  }
+  HEARTH_TRY(CheckParts(*sizes, count, axis, desc.shape));
   const Order order = op.OrderOf(0);
   HEARTH_ASSIGN(const ValueId x, op.In(0, order));
   if (count == 1) return InOrder(order, x);
@@ -270,6 +266,16 @@ Results ReadTrilu(OpView& op, GraphWriter& to) {
 }
 
 }  // namespace
+
+Status CheckParts(const std::vector<int64_t>& sizes, int64_t count, int axis, const Shape& shape) {
+  if (static_cast<int64_t>(sizes.size()) == count &&
+      std::ranges::all_of(sizes, [&](int64_t size) { return size >= 0 && size <= shape[axis]; }) &&
+      std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) == shape[axis]) {
+    return Status::Ok();
+  }
+  return Error(StatusCode::kMalformedInput, "its {} parts do not make up dimension {} of {}", sizes.size(), axis,
+               shape.ToString());
+}
 
 constexpr OperatorRow kMovementRows[] = {
     {"Concat", ReadConcat},

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/numbers.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/shared.h"
 #include "frontends/writer/rows.h"
 
 namespace hearth::onnx {
@@ -79,27 +81,30 @@ Results ReadSplitToSequence(OpView& op, GraphWriter& to) {
   const Shape shape = to.shape(x);
   HEARTH_ASSIGN(const int axis, op.AxisOf("axis", 0, shape.rank()));
   const bool drops = !op.Has(1) && op.Int("keepdims", 1) == 0;
-  std::vector<int64_t> sizes = {1};
-  bool repeats = true;
+  std::vector<int64_t> sizes;
   if (op.Has(1)) {
-    HEARTH_ASSIGN(const Shape form, op.ShapeOf(1));
     HEARTH_ASSIGN(sizes, op.Numbers(1));
-    repeats = form.rank() == 0;
   }
+  HEARTH_ASSIGN(const Shape form, op.Has(1) ? op.ShapeOf(1) : Result<Shape>(Shape()));
+  const int64_t length = shape[axis];
+  if (form.rank() == 0) {  // one size for all; the last part may be smaller
+    const int64_t size = std::min(op.Has(1) ? sizes[0] : 1, std::max<int64_t>(length, 1));
+    const int64_t count = size > 0 ? Tiles(length, size) : std::min<int64_t>(length, 1);
+    HEARTH_TRY(to.budget().ChargeOperators(count));
+    sizes.assign(static_cast<size_t>(count), size);
+    if (count > 0 && size > 0) sizes.back() = length - (count - 1) * size;
+  } else {
+    HEARTH_TRY(to.budget().ChargeOperators(std::ssize(sizes)));
+  }
+  HEARTH_TRY(CheckParts(sizes, std::ssize(sizes), axis, shape));
   List list;
   int32_t first = 0;
-  for (size_t k = 0; repeats ? first < shape[axis] : k < sizes.size(); ++k) {
-    const int64_t left = shape[axis] - first, size = repeats ? std::min(sizes[0], left) : sizes[k];
-    if (size < (repeats ? 1 : 0) || size > left)
-      return Error(StatusCode::kMalformedInput, "its parts do not make up dimension {} of {}", axis, shape.ToString());
-    HEARTH_TRY(op.scope().reading().budget.ChargeOperators(1));
+  for (const int64_t size : sizes) {
     const Made part = to.AddSlice(x, axis, first, static_cast<int32_t>(size));
     HEARTH_ASSIGN(const ValueId made, drops ? to.AddReshape(part, Without(shape, axis)) : part);
     list.push_back(made);
     first += static_cast<int32_t>(size);
   }
-  if (first != shape[axis])
-    return Error(StatusCode::kMalformedInput, "its parts do not make up dimension {} of {}", axis, shape.ToString());
   return Sequence(std::move(list));
 }
 

@@ -23,6 +23,11 @@ Made OfMatrices(NodeWriter& to, ValueId a, ValueId b, const std::function<Made(V
 // As numpy.matmul: vectors, matrices, and batches of them that are broadcast. `bias`: [columns], or kNoValue.
 Made AddProduct(NodeWriter& to, ValueId a, ValueId b, ValueId bias);
 
+// ---- movement.cc ----
+
+// Whether `count` parts of these sizes make up a dimension.
+Status CheckParts(const std::vector<int64_t>& sizes, int64_t count, int axis, const Shape& shape);
+
 // ---- places.cc: indices of an operator as places in its operand 0 ----
 
 inline constexpr int64_t kMostKnown = 1 << 22;  // indices of a constant that are looked at while the file is read
