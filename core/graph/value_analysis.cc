@@ -114,6 +114,8 @@ Activation FusedActivationOf(const Op& op) {
 // Integers up to here are float16 numbers. Those of 8 bits are: pictures stay in 16 bits.
 constexpr float kLargestExact = 2048;
 
+constexpr int32_t kMostCoordinates = 4;  // of a point: three, and one for the shift
+
 bool IsWideInteger(const TensorDesc& desc) {
   return !IsReal(desc) && BitsOf(desc.dtype) > 8;
 }
@@ -154,6 +156,20 @@ bool PassesIntegers(const Op& op) {
   return OpDefOf(op).Has(kMovesElements) || IsOneOf<Binary, Cast, AddN, CumSum, Reduce, Pad, GatherNd, TopK>(op);
 }
 
+bool TakesAngle(const Op& op) {
+  const auto* unary = std::get_if<Unary>(&op);
+  return unary != nullptr && (unary->kind == UnaryKind::kSin || unary->kind == UnaryKind::kCos);
+}
+
+// Whether integers of the operands stay integers nearby.
+bool MovesOrShifts(const Op& op) {
+  if (const auto* binary = std::get_if<Binary>(&op)) {
+    return binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub ||
+           binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
+  }
+  return OpDefOf(op).Has(kMovesElements);
+}
+
 // What is known of a value: whether its digits are those of integers, and not of a number that was rounded to 16 bits.
 class IntegerSearch {
  public:
@@ -163,7 +179,7 @@ class IntegerSearch {
         from_integers_(exact_),
         held_(exact_),
         cast_(exact_),
-        rounded_(exact_) {
+        place_(exact_) {
     for (size_t v = 0; v < exact_.size(); ++v) exact_[v] = graph.IsConstant(static_cast<ValueId>(v));
     for (const ValueId input : graph.inputs) exact_[input] = true;
     for (const StatePair& state : graph.states) exact_[state.read] = true;
@@ -205,20 +221,34 @@ class IntegerSearch {
   void FollowOperands(const Node& node) {
     const bool is_cast = std::holds_alternative<Cast>(node.op) && IsWideInteger(graph_.value(node.outputs[0]).desc);
     const bool becomes_one = PassesIntegers(node.op) && AnyOf(node.outputs, held_);
-    const auto* unary = std::get_if<Unary>(&node.op);
-    const bool takes_angle = unary != nullptr && (unary->kind == UnaryKind::kSin || unary->kind == UnaryKind::kCos);
-    if (!is_cast && !becomes_one && !takes_angle && !ComparesIntegers(node)) return;
-    // Exact sums of products are rounded before they are cast, and moved between.
-    const bool moves = OpDefOf(node.op).Has(kMovesElements);
-    const bool is_cast_later = is_cast || (moves && cast_[node.outputs[0]]);
-    const bool rounds = unary != nullptr && unary->kind == UnaryKind::kRound && cast_[node.outputs[0]];
-    const bool takes_sums = rounds || (moves && rounded_[node.outputs[0]]);
-    for (const ValueId input : node.inputs) {
+    const bool compares = ComparesIntegers(node);
+    const bool is_cast_later = is_cast || (MovesOrShifts(node.op) && cast_[node.outputs[0]]);
+    const bool becomes_place = RoundsBeforeCast(node) || (MakesPlaces(node) && AnyOf(node.outputs, place_));
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const ValueId input = node.inputs[k];
       if (!IsReal32(input)) continue;
-      cast_[input] = cast_[input] || is_cast_later;
-      rounded_[input] = rounded_[input] || takes_sums;
-      if (exact_[input] || is_cast || takes_sums || takes_angle) held_[input] = true;
+      const bool is_place = becomes_place || (k == 1 && std::holds_alternative<Resampler>(node.op));
+      if (is_cast_later) cast_[input] = true;
+      if (is_place) place_[input] = true;
+      if (is_cast || is_place || TakesAngle(node.op) || (exact_[input] && (becomes_one || compares)))
+        held_[input] = true;
     }
+  }
+
+  // Whether places are calculated with it from others: by functions of elements, and by products with small matrices.
+  bool MakesPlaces(const Node& node) const {
+    if (IsOneOf<BatchMatMul, FullyConnected>(node.op)) {
+      const Shape& shape = graph_.value(node.inputs[1]).desc.shape;
+      return std::min(shape[shape.rank() - 1], shape[shape.rank() - 2]) <= kMostCoordinates;
+    }
+    return std::holds_alternative<Unary>(node.op) || PassesIntegers(node.op);
+  }
+
+  // Exact sums of products are rounded before they are cast, and so are places in a picture; moved between.
+  bool RoundsBeforeCast(const Node& node) const {
+    const auto* unary = std::get_if<Unary>(&node.op);
+    return unary != nullptr && (unary->kind == UnaryKind::kRound || unary->kind == UnaryKind::kFloor) &&
+           cast_[node.outputs[0]];
   }
 
   bool ComparesIntegers(const Node& node) const {
@@ -249,7 +279,7 @@ class IntegerSearch {
   std::vector<bool> from_integers_;  // calculated from an integer
   std::vector<bool> held_;           // needs float32
   std::vector<bool> cast_;           // to a wide integer, perhaps after movement
-  std::vector<bool> rounded_;        // before such a cast
+  std::vector<bool> place_;          // in a picture, or rounded before such a cast: its fraction counts too
 };
 
 }  // namespace

@@ -112,6 +112,34 @@ output %4
               UnorderedElementsAre("positions", "frequencies", "angles", "moved"));
 }
 
+// Half a picture of 512 columns is a step of 0.25 columns in 16 bits, which is an error of an edge's height.
+TEST(IntegersInFloats, AreLikePlacesInAPicture) {
+  EXPECT_THAT(HoldersOf(R"(%0 = input : float32[1x64x512x4] "x"
+%1 = input : float32[1x8x8x2] "a"
+%2 = constant : float32[2x1x1x2] "w" = {1, 2, 3, 4}
+%3 = conv_2d(%1, %2) : float32[1x8x8x2] "flow"
+%4 = tanh(%3) : float32[1x8x8x2] "points"
+%5 = constant : float32[2] "sizes" = {256, 32}
+%6 = mul(%4, %5) : float32[1x8x8x2] "places"
+%7 = resampler(%0, %6) : float32[1x8x8x4] "y"
+output %7
+)"),
+              UnorderedElementsAre("flow", "points", "sizes", "places"));
+}
+
+TEST(IntegersInFloats, AreLikePlacesThatAreRoundedDownToIndices) {
+  EXPECT_THAT(HoldersOf(R"(%0 = input : float32[2x8x4] "a"
+%1 = input : float32[2x4x3] "matrix"
+%2 = batch_matmul(%0, %1) : float32[2x8x3] "places"
+%3 = floor(%2) : float32[2x8x3] "cells"
+%4 = constant : float32[1] "last" = {511}
+%5 = minimum(%3, %4) : float32[2x8x3] "clamped"
+%6 = cast(%5) to=int32 : int32[2x8x3] "y"
+output %6
+)"),
+              UnorderedElementsAre("a", "matrix", "places", "cells", "last", "clamped"));
+}
+
 TEST(IntegersInFloats, AreInAStateBeforeAndAfterARun) {
   EXPECT_THAT(HoldersOf(R"(%0 = input : int32[1x2x2x1] "x"
 %1 = value : float32[1x2x2x1] "old count"
