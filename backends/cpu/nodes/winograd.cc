@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "backends/cpu/nodes/packed_constant.h"
@@ -28,6 +29,7 @@ struct TileGrid {
 template <int kBytes>
 struct VectorOf {
   typedef float Floats __attribute__((vector_size(kBytes)));
+  typedef double Doubles __attribute__((vector_size(kBytes)));
 };
 
 // One dimension of the transforms: of six vectors in place, and from six to four.
@@ -53,20 +55,41 @@ HEARTH_INTO_CALLER inline void TransformSums(const typename VectorOf<kBytes>::Fl
   out[3] = b + 8.0f * d + m[5];
 }
 
-// From three weights, `step` apart, to six.
-void TransformWeights(const double* w, int step, double* out, int out_step) {
-  const double a = w[0], b = w[step], c = w[2 * step], far = a / 24 + c / 6;
-  const double six[] = {a / 4, -(a + c + b) / 6, -(a + c - b) / 6, far + b / 12, far - b / 12, c};
-  for (int k = 0; k < kSide; ++k) out[k * out_step] = six[k];
+// From three weights to six.
+template <int kBytes>
+HEARTH_INTO_CALLER inline void TransformWeights(const typename VectorOf<kBytes>::Doubles* w,
+                                                typename VectorOf<kBytes>::Doubles* out) {
+  const auto a = w[0], b = w[1], c = w[2], far = a * (1.0 / 24.0) + c * (1.0 / 6.0);
+  out[0] = a * 0.25;
+  out[1] = (a + c + b) * (-1.0 / 6.0);
+  out[2] = (a + c - b) * (-1.0 / 6.0);
+  out[3] = far + b * (1.0 / 12.0);
+  out[4] = far - b * (1.0 / 12.0);
+  out[5] = c;
 }
 
-// Transforms a window's 3x3 weights, `step` apart, and writes a number to each plane.
-[[gnu::noinline]] void TransformWindow(const float* window, int64_t step, float* planes, int64_t plane_step) {
-  double weights[9], lines[kSide * 3], all[kPlanes];
-  for (int k = 0; k < 9; ++k) weights[k] = window[k * step];
-  for (int x = 0; x < 3; ++x) TransformWeights(weights + x, 3, lines + x, 3);
-  for (int y = 0; y < kSide; ++y) TransformWeights(lines + y * 3, 1, all + y * kSide, 1);
-  for (int plane = 0; plane < kPlanes; ++plane) planes[plane * plane_step] = static_cast<float>(all[plane]);
+// Transforms the 3x3 weights of an output channel, pixel by pixel, and writes each input channel's to the planes.
+template <int kBytes>
+HEARTH_INTO_CALLER inline void TransformWindow(const float* window, int64_t channels, float* planes,
+                                               int64_t plane_step) {
+  using Doubles = typename VectorOf<kBytes>::Doubles;
+  constexpr int64_t kLanes = kBytes / sizeof(double);
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    const int64_t at = std::min(c, channels - kLanes);  // the last vector may overlap the one before
+    Doubles lines[kSide][3], three[3], six[kSide];
+    for (int x = 0; x < 3; ++x) {
+      HEARTH_UNROLLED for (int y = 0; y < 3; ++y) {
+        LoadFloats<double>(window + (y * 3 + x) * channels + at, three[y]);
+      }
+      TransformWeights<kBytes>(three, six);
+      HEARTH_UNROLLED for (int y = 0; y < kSide; ++y) lines[y][x] = six[y];
+    }
+    for (int y = 0; y < kSide; ++y) {
+      TransformWeights<kBytes>(lines[y], six);
+      float* target = planes + y * kSide * plane_step + at;
+      HEARTH_UNROLLED for (int x = 0; x < kSide; ++x) StoreFloats<double>(six[x], target + x * plane_step);
+    }
+  }
 }
 
 // One thread's scratch memory for a block of tiles: their patches and sums, plane by plane.
@@ -239,18 +262,20 @@ bool SuitsWinograd(const FloatConvolution& g) {
          static_cast<double>(tiles * kTile * kTile) <= kMostWaste * static_cast<double>(pixels);
 }
 
-// For size, but for TransformWindow.
 [[gnu::cold]] static Result<PackedMatrices> Transformed(const HostNodeRequest& request, ValueId weights) {
   HEARTH_ASSIGN(const std::vector<float> numbers, ConstantAs<float>(request.graph, weights));
   const Shape& filter = request.graph.value(weights).desc.shape;
   const int64_t out = filter[0], in = filter[3];
-  std::vector<float> planes(static_cast<size_t>(kPlanes * out * in));
-  for (int64_t n = 0; n < out; ++n) {
-    for (int64_t c = 0; c < in; ++c)
-      TransformWindow(&numbers[size_t(n * 9 * in + c)], in, &planes[size_t(n * in + c)], out * in);
-  }
+  const auto planes = std::make_unique_for_overwrite<float[]>(static_cast<size_t>(kPlanes * out * in));
+  request.workers.ForEachPart(out, 1, [&](int64_t begin, int64_t end) {
+    RunWithVectorBytes<kMostBytesFor<double>>(BestVectorSet(), [&](auto bytes) HEARTH_INTO_CALLER {
+      if constexpr (decltype(bytes)::value < kLeastVector) return;
+      for (int64_t n = begin; n < end; ++n)
+        TransformWindow<decltype(bytes)::value>(numbers.data() + n * 9 * in, in, planes.get() + n * in, out * in);
+    });
+  });
   std::vector<MatrixView> views;
-  for (int64_t plane = 0; plane < kPlanes; ++plane) views.push_back({planes.data() + plane * out * in, 1, in, {}});
+  for (int64_t plane = 0; plane < kPlanes; ++plane) views.push_back({planes.get() + plane * out * in, 1, in, {}});
   PackedMatrices packed(in, out, kPlanes, BestVectorSet(), request.weights);
   packed.Pack(views, request.workers);
   return packed;
