@@ -17,7 +17,8 @@ import flat_model  # noqa: E402
 TANH = 28
 # Mesa's OpenGL ES has no binaries under these (the second one is of old versions); its code is the same.
 WITHOUT_BINARIES = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE")
-NAMES = ("GALLIVM_PERF", "POCL_EXTRA_BUILD_FLAGS", *WITHOUT_BINARIES)
+POCL_PROCESSOR = {"POCL_LLVM_CPU_NAME": "penryn", "POCL_KERNELLIB_NAME": "kernel-x86_64-pc-linux-gnu-ssse3"}
+NAMES = ("GALLIVM_PERF", "POCL_EXTRA_BUILD_FLAGS", *POCL_PROCESSOR, *WITHOUT_BINARIES)
 # A word in the device's driver, the variable, a value under which its compiler makes other code, another driver's one.
 CASES = {"gles": ("llvmpipe", "GALLIVM_PERF", "nopt", {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}),
          "opencl": ("PoCL", "POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable", {"GALLIVM_PERF": "nopt"})}
@@ -57,6 +58,18 @@ class DriverEnvironment(cli_case.CliTest):
                 self.assertGreater(turns[0], 0)
                 self.assertGreater(turns[1], 0, "a binary of the other environment was taken")
                 self.assertEqual(turns[2:], [0, 0], "the environments took each other's place")
+
+    # PoCL's own switch stands for a second machine. Without it the processor is part of PoCL's name for itself, which
+    # qemu-user showed: penryn under -cpu Nehalem, haswell under -cpu Haswell, skylake-avx512 with AVX-512.
+    def test_binaries_for_another_processor_are_entries_of_their_own(self):
+        case = [d for d in self.devices if d["usable"] and "DISTRO" in d["driver"] and "x86_64" in d["driver"]]
+        if not case:
+            self.skipTest("PoCL of a distribution on x86-64 is not here")
+        self.assertRegex(case[0]["driver"], r"HSTR: pthread-x86_64-pc-linux-gnu-\w+")
+        turns = [self.compiled(case[0]["id"], variables) for variables in (None, POCL_PROCESSOR) * 2]
+        self.assertGreater(turns[0], 0)
+        self.assertGreater(turns[1], 0, "a binary with the other processor's instructions was taken")
+        self.assertEqual(turns[2:], [0, 0])
 
     def test_another_drivers_variable_changes_nothing(self):
         for device, _, _, foreign in self.cases():
