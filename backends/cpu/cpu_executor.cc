@@ -7,6 +7,7 @@
 #include <set>
 
 #include "backends/cpu/host/host_node.h"
+#include "backends/cpu/host/idle_pages.h"
 #include "backends/cpu/host/process_limits.h"
 #include "backends/cpu/host/quantized.h"
 #include "backends/cpu/integer/integer_nodes.h"
@@ -26,12 +27,14 @@ class CpuProgram final : public HostProgram {
       : graph_(graph),
         indices_(indices.begin(), indices.end()),
         arena_(std::move(arena)),
+        pages_(arena_->run_memory()),
         nodes_(std::move(nodes)),
         held_(weights.Finish()),
         shared_constants_(weights.shared()),
         read_in_place_(weights.read_in_place()) {}
 
   Status Run(std::span<const HostTensor> tensors, const HostRun& run) override {
+    const RunOnPages use(pages_);
     for (ValueId value : arena_->inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
       const std::span<std::byte> stored = arena_->stored(value);
@@ -134,6 +137,7 @@ class CpuProgram final : public HostProgram {
   const Graph& graph_;
   std::vector<int> indices_;
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
+  RunPages pages_;
   std::vector<std::unique_ptr<HostNode>> nodes_;
   SharedBytes held_;
   std::set<ValueId> shared_constants_;  // which held_ counts

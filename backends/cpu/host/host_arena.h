@@ -61,6 +61,9 @@ class HostArena {
   Status AllocateScratch();
   std::byte* scratch() const { return scratch_.get(); }
 
+  // Inputs and intermediate values, which count during runs only.
+  std::span<std::byte> run_memory() const { return {memory_.get(), static_cast<size_t>(planned_bytes_)}; }
+
   // Total size of inputs, intermediate values and scratch memory, without the program's outputs.
   uint64_t planned_bytes() const { return planned_bytes_ + scratch_bytes_; }
   uint64_t naive_bytes() const { return naive_bytes_ + scratch_bytes_; }
