@@ -9,7 +9,7 @@ namespace hearth::onnx {
 namespace {
 
 // In training mode: with the mean and variance of the operand itself, as PyTorch standardizes weights. The running ones
-// come closer to these.
+// come closer to these. Before opset 14 the mean is a result too, and the inverse deviation (as in onnxruntime).
 Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   const int rank = to.shape(x).rank();
@@ -34,15 +34,18 @@ Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId mean, to.Add(mean_of, {x}));
   const Made distance = to.Add(BinaryKind::kSub, {x, mean});
   HEARTH_ASSIGN(const ValueId running_mean, moved(3, mean));
-  HEARTH_ASSIGN(const ValueId running_variance, moved(4, to.Add(mean_of, {to.Add(UnaryKind::kSquare, distance)})));
-  return std::vector{result, Tensor{.plain = running_mean}, Tensor{.plain = running_variance}};
+  HEARTH_ASSIGN(const ValueId variance, to.Add(mean_of, {to.Add(UnaryKind::kSquare, distance)}));
+  HEARTH_ASSIGN(const ValueId running_variance, moved(4, variance));
+  const Made above_zero = to.Add(BinaryKind::kAdd, {variance, AddScalarLike(to, x, op.Float("epsilon", 1e-5))});
+  HEARTH_ASSIGN(const ValueId inverse, to.Add(UnaryKind::kRsqrt, above_zero));
+  std::vector<Tensor> results = {result};
+  for (const ValueId value : {running_mean, running_variance, mean, inverse}) results.push_back({.plain = value});
+  return results;
 }
 
 Results ReadBatchNormalization(OpView& op, GraphWriter& to) {
-  if (op.opset() >= 14 && op.Int("training_mode", 0) != 0) return ReadTrainedBatchNormalization(op, to);
-  if (op.opset() < 14 && op.HasOutput(1)) {
-    return Error(StatusCode::kUnsupported, "it is in training mode: export the model for inference");
-  }
+  const bool is_training = op.opset() >= 14 ? op.Int("training_mode", 0) != 0 : op.HasOutput(1);
+  if (is_training) return ReadTrainedBatchNormalization(op, to);
   if (op.opset() < 9 && op.Int("spatial", 1) == 0) return Error(StatusCode::kUnsupported, "spatial=0");
   HEARTH_ASSIGN(const ValueId x, op.Last(0));
   // Scale, offset, mean and variance have one number for each channel.

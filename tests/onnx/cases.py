@@ -298,6 +298,11 @@ def normalizations():
     x, c = seeded("x", (2, 6, 4, 5)), lambda name: seeded(name, (6,), low=0.5, high=1.5)
     yield case("BatchNormalization", "BatchNormalization", [x, c("s"), c("b"), c("m"), c("v")], [1, 2, 3, 4],
                epsilon=1e-3)
+    for outputs, opset in ((5, 9), (5, 13), (3, 15)):  # as PyTorch standardizes weights
+        training = {"training_mode": 1} if opset > 13 else {}
+        yield case(f"BatchNormalization_training_{opset}", "BatchNormalization",
+                   [x, c("s"), c("b"), c("m"), c("v")], [1, 2, 3, 4], outputs=outputs, opset=opset, momentum=0.7,
+                   **training)
     yield case("InstanceNormalization", "InstanceNormalization", [x, c("s"), c("b")], [1, 2])
     yield case("LayerNormalization", "LayerNormalization", [x, seeded("s", (5,)), seeded("b", (5,))], [1, 2])
     yield case("LayerNormalization_axes", "LayerNormalization", [x, seeded("s", (4, 5))], [1], axis=2)
