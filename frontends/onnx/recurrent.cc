@@ -1,5 +1,5 @@
-// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order; GRU is written out step by
-// step.
+// LSTM, GRU and RNN. LSTM and RNN are Hearth's own layers, with the gates in another order, unless their functions are
+// unusual; what is left is written out step by step.
 #include "core/graph/ops/recurrent.h"
 
 #include <algorithm>
@@ -10,34 +10,11 @@
 #include "core/graph/evaluate.h"
 #include "frontends/onnx/integer_products.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/recurrent_steps.h"
 #include "frontends/writer/expansions.h"
 
 namespace hearth::onnx {
 namespace {
-
-// Kinds of ReadRecurrent.
-enum class Recurrent : uint8_t { kLstm, kGru, kRnn, kQuantizedLstm };
-
-// A layer in one direction. Sequences are [T,B,...].
-struct Layer {
-  ValueId x = kNoValue, weights = kNoValue, recurrent = kNoValue, bias = kNoValue;  // of one direction, 2-D and 1-D
-  ValueId weight_scales = kNoValue, recurrent_scales = kNoValue;  // of weights in 8 bits, gates in Hearth's order
-  ValueId h = kNoValue, c = kNoValue, peepholes = kNoValue;
-  int32_t steps = 0, batch = 0, units = 0;
-};
-struct LayerResult {
-  ValueId y = kNoValue, h = kNoValue, c = kNoValue;
-};
-
-// Without the first dimension, of which entry `k` is taken.
-Made TakeFirst(NodeWriter& to, const Made& value, int32_t k) {
-  HEARTH_TRY(value.status());
-  const Shape shape = to.shape(*value);
-  if (shape.rank() < 2 || k >= shape[0]) {
-    return Error(StatusCode::kMalformedInput, "an operand of shape {}", shape.ToString());
-  }
-  return to.AddReshape(to.AddSlice(value, 0, k, 1), Shape::FromSpan(shape.dims().subspan(1)));
-}
 
 // Blocks of `units` rows in another order. Those of a constant, which may be most of the file, are copied once.
 Made Reordered(NodeWriter& to, ValueId stacked, int32_t units, std::span<const int32_t> order) {
@@ -82,7 +59,7 @@ Made RecurrentWeights(OpView& op, size_t i, Recurrent kind) {
 // Of input, output, forget, cell: input, forget, cell, output.
 constexpr std::array<int32_t, 4> kLstmGates = {0, 2, 3, 1};
 
-Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
+Result<RecurrentResult> AddLstm(NodeWriter& to, const RecurrentLayer& layer) {
   const int32_t units = layer.units;
   const bool has_scales = layer.weight_scales != kNoValue;
   const auto in_order = [&](ValueId weights) {
@@ -104,55 +81,17 @@ Result<LayerResult> AddLstm(NodeWriter& to, const Layer& layer) {
   const TensorDesc real = PlainType(DType::kFloat32);
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 to.AddSeveral(Lstm{.time_major = true, .activation = Activation::kTanh}, operands, {real, real, real}));
-  return LayerResult{made[0], made[1], made[2]};
+  return RecurrentResult{made[0], made[1], made[2], kNoValue};
 }
 
-Result<LayerResult> AddRnn(NodeWriter& to, const Layer& layer, Activation activation) {
+Result<RecurrentResult> AddRnn(NodeWriter& to, const RecurrentLayer& layer, const Cell& cell) {
+  const Activation activation = cell.functions[0].name == "Relu" ? Activation::kRelu : Activation::kTanh;
   HEARTH_ASSIGN(const ValueId bias, BiasOf(to, layer.bias, layer.units));
   const TensorDesc real = PlainType(DType::kFloat32);
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 to.AddSeveral(Rnn{.time_major = true, .activation = activation},
                               {layer.x, layer.h, layer.weights, layer.recurrent, bias}, {real, real}));
-  return LayerResult{made[0], made[1], kNoValue};
-}
-
-// h' = (1 - z) n + z h. Gates z, r, n stand in this order.
-Result<LayerResult> AddGru(NodeWriter& to, const Layer& layer, bool resets_product) {
-  const int32_t units = layer.units;
-  HEARTH_TRY(to.budget().ChargeOperators(int64_t{layer.steps} * 20));
-  Made bias_x(kNoValue), bias_h(kNoValue);
-  if (layer.bias != kNoValue) {
-    bias_x = to.AddSlice(layer.bias, 0, 0, 3 * units);
-    bias_h = to.AddSlice(layer.bias, 0, 3 * units, 3 * units);
-  }
-  const auto dense = [&](const Made& x, const Made& weights, const Made& bias) {
-    return to.Add(FullyConnected{.keep_dims = true}, {x, weights, bias});
-  };
-  const auto part = [&](const Made& value, int32_t first, int32_t count) {
-    return value.ok() && *value == kNoValue ? value : to.AddSlice(value, 1, first * units, count * units);
-  };
-  const auto rows = [&](const Made& value, int32_t first, int32_t count) {
-    return value.ok() && *value == kNoValue ? value : to.AddSlice(value, 0, first * units, count * units);
-  };
-  HEARTH_ASSIGN(const ValueId inputs, dense(layer.x, layer.weights, bias_x));  // of all steps
-  Made h = layer.h;
-  Operands outputs;
-  for (int32_t step = 0; step < layer.steps; ++step) {
-    HEARTH_ASSIGN(const ValueId x, TakeFirst(to, inputs, step));
-    const Made carried = dense(h, rows(layer.recurrent, 0, 2), rows(bias_h, 0, 2));
-    const Made gates = to.Add(UnaryKind::kLogistic, to.Add(BinaryKind::kAdd, {part(x, 0, 2), carried}));
-    HEARTH_ASSIGN(const ValueId z, part(gates, 0, 1));
-    HEARTH_ASSIGN(const ValueId r, part(gates, 1, 1));
-    const Made weights = rows(layer.recurrent, 2, 1), bias = rows(bias_h, 2, 1);
-    const Made past = resets_product ? to.Add(BinaryKind::kMul, {r, dense(h, weights, bias)})
-                                     : dense(to.Add(BinaryKind::kMul, {r, h}), weights, bias);
-    const Made n = to.Add(UnaryKind::kTanh, to.Add(BinaryKind::kAdd, {part(x, 2, 1), past}));
-    h = to.Add(BinaryKind::kAdd, {n, to.Add(BinaryKind::kMul, {z, to.Add(BinaryKind::kSub, {h, n})})});
-    outputs.Append(to.AddReshape(h, {1, layer.batch, units}));
-  }
-  HEARTH_ASSIGN(const ValueId y, to.Add(Concat{.axis = 0}, outputs));
-  HEARTH_ASSIGN(const ValueId last, h);
-  return LayerResult{y, last, kNoValue};
+  return RecurrentResult{made[0], made[1], kNoValue, kNoValue};
 }
 
 // A matrix of 8 bits and what its units are, with gates in Hearth's order.
@@ -181,22 +120,6 @@ Result<WholeWeights> WholeWeightsOf(OpView& op, NodeWriter& to, size_t i, size_t
   return made;
 }
 
-// The activation that all directions have; an error for others than the layer's own.
-Result<Activation> ActivationOf(const OpView& op, Recurrent kind) {
-  const AttributeProto* names = op.Find("activations");
-  if (names == nullptr || names->strings.empty()) return Activation::kTanh;
-  std::vector<std::string_view> expected = {"Tanh"};
-  if (HasCell(kind)) expected = {"Sigmoid", "Tanh", "Tanh"};
-  if (kind == Recurrent::kGru) expected = {"Sigmoid", "Tanh"};
-  const bool is_relu = kind == Recurrent::kRnn && names->strings[0] == "Relu";
-  if (is_relu) expected = {"Relu"};
-  for (size_t k = 0; k < names->strings.size(); ++k) {
-    if (names->strings[k] == expected[k % expected.size()]) continue;
-    return Error(StatusCode::kUnsupported, "the activation '{}'", names->strings[k].substr(0, 40));
-  }
-  return is_relu ? Activation::kRelu : Activation::kTanh;
-}
-
 // How many steps each sequence [B] has; kNoValue if each has all.
 Made LengthsOf(const OpView& op, Recurrent kind, int32_t steps) {
   if (!op.Has(4)) return Made(kNoValue);
@@ -211,14 +134,14 @@ Made LengthsOf(const OpView& op, Recurrent kind, int32_t steps) {
 }
 
 // Whether a step [T,1,1] comes before a sequence's end; [T,B,1].
-Made IsInside(NodeWriter& to, const Layer& layer, ValueId lengths) {
+Made IsInside(NodeWriter& to, const RecurrentLayer& layer, ValueId lengths) {
   return to.Add(BinaryKind::kLess, {to.AddIndices({layer.steps, 1, 1}), to.AddReshape(lengths, {1, layer.batch, 1})});
 }
 
 // The cells where sequences end, by a layer that keeps its cells from there on: a further input is 1 on those steps,
 // which closes the input's gate and opens the one that forgets. What the file has there, any numbers, becomes 0. Cells
 // of empty sequences are 0, as in onnxruntime.
-Made CellsAtEnds(NodeWriter& to, const Layer& layer, ValueId lengths) {
+Made CellsAtEnds(NodeWriter& to, const RecurrentLayer& layer, ValueId lengths) {
   constexpr double kSaturated = 1e4;  // more than weights of h make, less than the largest number of 16 bits
   const auto gate = [&](double weight) {
     return to.AddFilled({layer.units, 1}, to.AddNumber(DType::kFloat32, weight));
@@ -227,23 +150,37 @@ Made CellsAtEnds(NodeWriter& to, const Layer& layer, ValueId lengths) {
   const Made is_inside = IsInside(to, layer, lengths);
   const Made is_behind =
       to.Add(BinaryKind::kSub, {to.AddNumber(DType::kFloat32, 1.0), to.AddCast(is_inside, DType::kFloat32)});
-  Layer longer = layer;
+  RecurrentLayer longer = layer;
   const Made x = to.Add(Select{}, {is_inside, layer.x, to.AddNumber(DType::kFloat32, 0.0)});
   HEARTH_ASSIGN(longer.x, to.Add(Concat{.axis = 2}, {x, is_behind}));
   HEARTH_ASSIGN(longer.weights, to.Add(Concat{.axis = 1}, {layer.weights, column}));
-  HEARTH_ASSIGN(const LayerResult made, AddLstm(to, longer));
+  HEARTH_ASSIGN(const RecurrentResult made, AddLstm(to, longer));
   return to.Add(Select{}, {TakeFirst(to, is_inside, 0), made.c, to.AddNumber(DType::kFloat32, 0.0)});
 }
 
-// What a layer of all steps made, cut to sequences that end before: behind their ends they are 0.
-Result<LayerResult> EndedAt(NodeWriter& to, const Layer& layer, ValueId lengths, LayerResult made) {
-  HEARTH_ASSIGN(made.y, to.Add(Select{}, {IsInside(to, layer, lengths), made.y, to.AddNumber(DType::kFloat32, 0.0)}));
-  HEARTH_ASSIGN(made.h, TakeFirst(to, AddReverseSequence(to, made.y, lengths, 0, 1), 0));
+// What a layer of all steps made, cut to sequences that end before: behind their ends they are 0. Its cells count if
+// `has_cells`.
+Result<RecurrentResult> EndedAt(NodeWriter& to, const RecurrentLayer& layer, ValueId lengths, bool has_cells,
+                                RecurrentResult made) {
+  const auto cut = [&](ValueId all) -> Made {
+    return to.Add(Select{}, {IsInside(to, layer, lengths), all, to.AddNumber(DType::kFloat32, 0.0)});
+  };
+  const auto last = [&](ValueId all) { return TakeFirst(to, AddReverseSequence(to, all, lengths, 0, 1), 0); };
+  HEARTH_ASSIGN(made.y, cut(made.y));
+  HEARTH_ASSIGN(made.h, last(made.y));
+  if (!has_cells) return made;
+  if (made.all_c == kNoValue) {
+    HEARTH_ASSIGN(made.c, CellsAtEnds(to, layer, lengths));
+    return made;
+  }
+  HEARTH_ASSIGN(made.all_c, cut(made.all_c));
+  HEARTH_ASSIGN(made.c, last(made.all_c));
   return made;
 }
 
 // The operand of one direction, or zeros [batch, units].
-Made StateOf(OpView& op, NodeWriter& to, size_t i, const Layer& layer, int32_t direction, bool is_batch_first) {
+Made StateOf(OpView& op, NodeWriter& to, size_t i, const RecurrentLayer& layer, int32_t direction,
+             bool is_batch_first) {
   if (!op.Has(i)) return to.AddFilled({layer.batch, layer.units}, to.AddNumber(DType::kFloat32, 0.0));
   const Made state = is_batch_first ? AddPermuted(to, op.In(i), {1, 0, 2}) : op.In(i);
   return TakeFirst(to, state, direction);
@@ -268,16 +205,13 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "the direction '{}'", direction.substr(0, 40));
   }
   const int32_t directions = direction == "bidirectional" ? 2 : 1;
-  HEARTH_ASSIGN(const Activation activation, ActivationOf(op, kind));
   HEARTH_ASSIGN(const ValueId lengths, LengthsOf(op, kind, to.shape(x)[0]));
   const auto reversed = [&](ValueId value) {
     return lengths == kNoValue ? to.Add(Reverse{1}, {value}) : AddReverseSequence(to, value, lengths, 0, 1);
   };
-  if (op.Find("clip") != nullptr) return Error(StatusCode::kUnsupported, "a clip of the gates");
-  if (op.Int("input_forget", 0) != 0) return Error(StatusCode::kUnsupported, "input_forget");
   std::vector<ValueId> outputs, hidden, cells;
   for (int32_t d = 0; d < directions; ++d) {
-    Layer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
+    RecurrentLayer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
     const bool is_reverse = direction == "reverse" || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
     if (is_quantized) {
@@ -295,14 +229,13 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
       HEARTH_ASSIGN(layer.c, StateOf(op, to, 6, layer, d, is_batch_first));
       HEARTH_ASSIGN(layer.peepholes, op.Has(7) ? TakeFirst(to, op.In(7), d) : Made(kNoValue));
     }
-    HEARTH_ASSIGN(LayerResult made, HasCell(kind)             ? AddLstm(to, layer)
-                                    : kind == Recurrent::kGru ? AddGru(to, layer, op.Int("linear_before_reset", 0) != 0)
-                                                              : AddRnn(to, layer, activation));
+    HEARTH_ASSIGN(const Cell cell, CellOf(op, kind, d));
+    if (is_quantized && !cell.is_standard()) return Error(StatusCode::kUnsupported, "other gates than the usual ones");
+    HEARTH_ASSIGN(RecurrentResult made, !cell.is_standard() ? AddSteps(to, layer, cell)
+                                        : HasCell(kind)     ? AddLstm(to, layer)
+                                                            : AddRnn(to, layer, cell));
     if (lengths != kNoValue) {
-      HEARTH_ASSIGN(made, EndedAt(to, layer, lengths, made));
-      if (HasCell(kind) && op.HasOutput(2)) {
-        HEARTH_ASSIGN(made.c, CellsAtEnds(to, layer, lengths));
-      }
+      HEARTH_ASSIGN(made, EndedAt(to, layer, lengths, HasCell(kind) && op.HasOutput(2), made));
     }
     HEARTH_ASSIGN(const ValueId y, is_reverse ? reversed(made.y) : Made(made.y));
     outputs.push_back(y);

@@ -351,7 +351,26 @@ def recurrent():
                 yield case(f"{kind}_{direction}_{name}", kind, [x, *weights(gates, d), lengths, state, *cells],
                            [1, 2, 3, *([7] if cells else []), *held], outputs=3 if cells else 2, direction=direction,
                            hidden_size=4)
-        large = x.copy()
+        x, state = x[:, :2], state[:, :2]
+        cells = [seeded("c", (d, 2, 4)), seeded("p", (d, 12))]
+        # As Keras' layers with relu and hard_sigmoid are converted; parameters stand in the order of functions.
+        for name, given, functions, settings in (
+                ("relu", None, ["Sigmoid", "Relu", "Relu"], {}),
+                ("hard_sigmoid", None, ["HardSigmoid", "Softsign", "Elu"], {}),
+                ("parameters", None, ["HardSigmoid", "LeakyRelu", "ScaledTanh"],
+                 {"activation_alpha": [0.25, 0.1, 1.5] * d, "activation_beta": [0.4, 0.7] * d}),
+                ("ended_relu", np.array([4, 0], np.int32), ["Sigmoid", "Relu", "ThresholdedRelu"], {}),
+                ("clip", None, ["Sigmoid", "Tanh", "Tanh"], {"clip": 0.4}),
+                ("tied", None, ["Sigmoid", "Tanh", "Tanh"], {"input_forget": 1})):
+            yield case(f"LSTM_{direction}_{name}", "LSTM", [x, *weights(4, d), given, state, *cells], [1, 2, 3, 7],
+                       outputs=3, direction=direction, hidden_size=4, activations=functions * d, **settings)
+            if name == "tied":
+                continue
+            yield case(f"GRU_{direction}_{name}", "GRU", [x, *weights(3, d), given, state], [1, 2, 3], outputs=2,
+                       direction=direction, hidden_size=4, activations=functions[:2] * d, **settings)
+            yield case(f"RNN_{direction}_{name}", "RNN", [x, *weights(1, d), given, state], [1, 2, 3], outputs=2,
+                       direction=direction, hidden_size=4, activations=functions[1:2] * d, **settings)
+        large = seeded("x", (6, 3, 5)).copy()
         large[4:, 0], large[1:, 2] = np.inf, 1e5  # behind the ends
         yield case(f"LSTM_{direction}_large_behind_ends", "LSTM", [large, *weights(4, d), lengths], [1, 2, 3], outputs=3,
                    direction=direction, hidden_size=4)
