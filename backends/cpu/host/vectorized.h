@@ -100,6 +100,13 @@ void RunWithVectorBytes(VectorSet set, const Body& body) {
   body(std::integral_constant<int, 16>());
 }
 
+// GCC 12 forgets the size of a vector that it deduces as an array's element.
+template <int kBytes>
+struct VectorOf {
+  typedef float Floats __attribute__((vector_size(kBytes)));
+  typedef double Doubles __attribute__((vector_size(kBytes)));
+};
+
 // A vector of Number from floats, and its numbers stored as floats.
 template <typename Number, typename Numbers>
 HEARTH_INTO_CALLER inline void LoadFloats(const float* from, Numbers& numbers) {

@@ -25,13 +25,6 @@ struct TileGrid {
   int64_t high, wide, all;
 };
 
-// GCC 12 forgets the size of a vector that it deduces as an array's element.
-template <int kBytes>
-struct VectorOf {
-  typedef float Floats __attribute__((vector_size(kBytes)));
-  typedef double Doubles __attribute__((vector_size(kBytes)));
-};
-
 // One dimension of the transforms: of six vectors in place, and from six to four.
 template <int kBytes>
 HEARTH_INTO_CALLER inline void TransformPatch(typename VectorOf<kBytes>::Floats* d) {
