@@ -50,25 +50,6 @@ xnn_status BuildConvolution(XnnpackBuild& build, const Window2D& window, Activat
   return xnn_setup_convolution2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
 }
 
-xnn_status BuildAveragePool(XnnpackBuild& build, const Pool2D& pool, const Padding2D& padding, OutputRange range) {
-  const Shape& in = build.in_shape();
-  const xnn_status status = xnn_create_average_pooling2d_nhwc_f32(
-      padding.top, padding.right, padding.bottom, padding.left, pool.kernel_h, pool.kernel_w, pool.window.stride_h,
-      pool.window.stride_w, in[3], in[3], in[3], range.min, range.max, build.flags, &build.op);
-  if (status != xnn_status_success) return status;
-  return xnn_setup_average_pooling2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(),
-                                              build.pool);
-}
-
-xnn_status BuildMaxPool(XnnpackBuild& build, const Pool2D& pool, const Padding2D& padding, OutputRange range) {
-  const Shape& in = build.in_shape();
-  const xnn_status status = xnn_create_max_pooling2d_nhwc_f32(
-      padding.top, padding.right, padding.bottom, padding.left, pool.kernel_h, pool.kernel_w, pool.window.stride_h,
-      pool.window.stride_w, 1, 1, in[3], in[3], in[3], range.min, range.max, build.flags, &build.op);
-  if (status != xnn_status_success) return status;
-  return xnn_setup_max_pooling2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
-}
-
 }  // namespace
 
 xnn_status BuildConv2D(XnnpackBuild& build) {
@@ -100,8 +81,19 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
   if (IsListTooLong(build.out_shape(), pool)) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
-  return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, range)
-                                         : BuildMaxPool(build, pool, padding, range);
+  const bool is_average = pool.kind == PoolKind::kAverage;
+  const xnn_status status =
+      is_average
+          ? xnn_create_average_pooling2d_nhwc_f32(padding.top, padding.right, padding.bottom, padding.left,
+                                                  pool.kernel_h, pool.kernel_w, pool.window.stride_h,
+                                                  pool.window.stride_w, in[3], in[3], in[3], range.min, range.max,
+                                                  build.flags, &build.op)
+          : xnn_create_max_pooling2d_nhwc_f32(padding.top, padding.right, padding.bottom, padding.left, pool.kernel_h,
+                                              pool.kernel_w, pool.window.stride_h, pool.window.stride_w, 1, 1, in[3],
+                                              in[3], in[3], range.min, range.max, build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  const auto set_up = is_average ? xnn_setup_average_pooling2d_nhwc_f32 : xnn_setup_max_pooling2d_nhwc_f32;
+  return set_up(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
 }
 
 xnn_status BuildTransposeConv(XnnpackBuild& build) {
