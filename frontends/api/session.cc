@@ -107,7 +107,7 @@ Result<Session> OpenOn(SessionRequest request, const ModelReading& read_model) {
   }
   Result<std::unique_ptr<RunContext>> context = PrepareOnAUsableDevice(std::move(prepare), data->request->backends);
   HEARTH_TRY(context.status().Within(model->path()));
-  Exchange(data->context, std::move(context).value());
+  data->context = std::move(context).value();
   NoteStart(*data);
   if (is_hot) BeginBackground(*data, std::move(device));
   return SessionData::Open(std::move(data));
@@ -228,7 +228,7 @@ Result<Session> Session::Clone() {
   request.is_clone = true;
   Result<std::unique_ptr<RunContext>> context = PrepareContext(request);
   HEARTH_TRY(context.status().Within(data_->context->model().path()));
-  Exchange(clone->context, std::move(context).value());
+  clone->context = std::move(context).value();
   clone->report.start.reason = "cloned";
   NoteStart(*clone);
   return Session(std::move(clone));

@@ -117,15 +117,10 @@ Result<std::unique_ptr<RunContext>> PrepareOnTheNextDevice(RunContext& context, 
   return PrepareOnAUsableDevice(std::move(request), backends);
 }
 
-std::unique_ptr<RunContext> Exchange(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> next) {
-  context.swap(next);
-  return next;
-}
-
 Status MoveTo(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> next,
               std::span<const StateContent> states) {
   HEARTH_TRY(next->TakeOver(*context, states));
-  Exchange(context, std::move(next));
+  context = std::move(next);
   return Status::Ok();
 }
 

@@ -35,11 +35,8 @@ Result<std::unique_ptr<RunContext>> PrepareOnTheNextDevice(RunContext& context, 
                                                            uint64_t memory_limit_bytes,
                                                            std::span<const BackendDef> backends);
 
-// `context` becomes `next`; returns what it was.
-std::unique_ptr<RunContext> Exchange(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> next);
-
-// The same with the caller's state and the states of the model, for `next` of the same model and shapes. On an error
-// nothing has changed. What `context` was is closed.
+// `context` becomes `next`, of the same model and shapes, with the caller's state and the states of the model. On an
+// error nothing has changed. What `context` was is closed.
 Status MoveTo(std::unique_ptr<RunContext>& context, std::unique_ptr<RunContext> next,
               std::span<const StateContent> states);
 

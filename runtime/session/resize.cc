@@ -168,7 +168,7 @@ Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCh
   caller.retained_states = std::move(states);
   caller.runs_since_retained = 0;
   caller.shows_run = false;
-  data.earlier_shapes.insert(data.earlier_shapes.begin(), Exchange(data.context, std::move(next)));
+  data.earlier_shapes.insert(data.earlier_shapes.begin(), std::exchange(data.context, std::move(next)));
   ShowContext(data);
   while (data.earlier_shapes.size() > static_cast<size_t>(data.options->kept_shapes)) DropLeastUsed(data);
   NoteResize(data, was_ready, watch.milliseconds());
