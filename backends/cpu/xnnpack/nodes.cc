@@ -23,41 +23,8 @@
 namespace hearth {
 namespace {
 
-// Restores NaN after XNNPACK's clamps. On x86 the minima and maxima of its kernels (Debian's of February 2022) turn a
-// NaN into the lower bound, which is minus infinity without an activation. A broken network would seem to give numbers.
-//
-// Corrects the float32 output of one node after a run in which a thread met a NaN (TookNan in own_threads.h). Otherwise
-// it costs nothing: the flag is free, and the reference, which says where NaN belongs, is made when first needed.
-class NanKeeper {
- public:
-  // Null for a node that only moves elements.
-  static std::unique_ptr<NanKeeper> Of(const HostNodeRequest& request);
-
-  // Evaluates the node again in the reference if an input, a constant or the output has a number that is not finite.
-  // Takes the reference's result where that is NaN, or a number far from the output's. All other elements keep their
-  // bits.
-  Status Mend();
-
- private:
-  explicit NanKeeper(const HostNodeRequest& request)
-      : graph_(request.graph),
-        node_(request.node),
-        arena_(request.arena),
-        out_(request.arena.floats(request.node.outputs[0])) {}
-
-  bool HoldsOnlyFinite();
-
-  const Graph& graph_;
-  const Node& node_;
-  const HostArena& arena_;
-  std::span<float> out_;
-  std::optional<bool> constants_are_finite_;  // nullopt until needed
-  std::unique_ptr<HostNode> reference_;
-  std::vector<float> kept_;
-};
-
-bool HasNan(std::span<const float> numbers) {
-  return std::ranges::any_of(numbers, [](float number) { return std::isnan(number); });
+bool OnlyMoves(const Op& op) {
+  return std::holds_alternative<Pad>(op) || std::holds_alternative<DepthToSpace>(op);
 }
 
 bool AreConstantsFinite(const Graph& graph, const Node& node) {
@@ -73,36 +40,52 @@ bool AreFar(float number, float wanted) {
   return !(std::fabs(number - wanted) <= 0.01f * std::max(1.0f, std::fabs(wanted)));
 }
 
-std::unique_ptr<NanKeeper> NanKeeper::Of(const HostNodeRequest& request) {
-  const Op& op = request.node.op;
-  const bool moves = std::holds_alternative<Pad>(op) || std::holds_alternative<DepthToSpace>(op);
-  return moves ? nullptr : std::unique_ptr<NanKeeper>(new NanKeeper(request));
-}
+// Restores NaN after XNNPACK's clamps. On x86 the minima and maxima of its kernels (Debian's of February 2022) turn a
+// NaN into the lower bound, which is minus infinity without an activation. A broken network would seem to give numbers.
+//
+// Corrects the float32 output of one node after a run in which a thread met a NaN (TookNan in own_threads.h). Otherwise
+// it costs nothing: the flag is free, and the reference, which says where NaN belongs, is made when first needed.
+class NanKeeper {
+ public:
+  explicit NanKeeper(const HostNodeRequest& request)
+      : graph_(request.graph),
+        node_(request.node),
+        arena_(request.arena),
+        out_(request.arena.floats(request.node.outputs[0])) {}
 
-// Lanes past a tensor's end may have the bits of a NaN; kernels compute with them and discard the results. Softmax
-// often reads masks of minus infinity, which are invalid operands on the way to their exponential, 0.
-bool NanKeeper::HoldsOnlyFinite() {
-  const bool may_be_masked = std::holds_alternative<Softmax>(node_.op);
-  if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph_, node_);
-  return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(node_.inputs, [&](ValueId value) {
-    if (value == kNoValue || graph_.IsConstant(value)) return true;
-    const std::span<const float> numbers = arena_.floats(value);
-    return may_be_masked ? !HasNan(numbers) : AllFinite(numbers);
-  });
-}
+  // Evaluates the node again in the reference if an input, a constant or the output has a number that is not finite.
+  // Takes the reference's result where that is NaN, or a number far from the output's. All other elements keep their
+  // bits.
+  Status Mend() {
+    if (HoldsOnlyFinite()) return Status::Ok();
+    if (reference_ == nullptr) {
+      HEARTH_ASSIGN(reference_, MakeReferenceNode(graph_, node_, arena_));
+    }
+    kept_.assign(out_.begin(), out_.end());
+    HEARTH_TRY(reference_->Run(nullptr));
+    for (size_t k = 0; k < kept_.size(); ++k) {
+      if (!std::isnan(out_[k]) && !AreFar(kept_[k], out_[k])) out_[k] = kept_[k];
+    }
+    return Status::Ok();
+  }
 
-Status NanKeeper::Mend() {
-  if (HoldsOnlyFinite()) return Status::Ok();
-  if (reference_ == nullptr) {
-    HEARTH_ASSIGN(reference_, MakeReferenceNode(graph_, node_, arena_));
+ private:
+  // Lanes past a tensor's end may have the bits of a NaN; kernels compute with them and discard the results.
+  bool HoldsOnlyFinite() {
+    if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph_, node_);
+    return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(node_.inputs, [&](ValueId value) {
+      return value == kNoValue || graph_.IsConstant(value) || AllFinite(arena_.floats(value));
+    });
   }
-  kept_.assign(out_.begin(), out_.end());
-  HEARTH_TRY(reference_->Run(nullptr));
-  for (size_t k = 0; k < kept_.size(); ++k) {
-    if (!std::isnan(out_[k]) && !AreFar(kept_[k], out_[k])) out_[k] = kept_[k];
-  }
-  return Status::Ok();
-}
+
+  const Graph& graph_;
+  const Node& node_;
+  const HostArena& arena_;
+  std::span<float> out_;
+  std::optional<bool> constants_are_finite_;  // nullopt until needed
+  std::unique_ptr<HostNode> reference_;
+  std::vector<float> kept_;
+};
 
 struct Row {
   size_t op_index;
@@ -143,8 +126,8 @@ class XnnpackNode final : public HostNode {
         workers_(request.workers),
         constants_(std::move(build.constants)),
         op_(build.op),
-        nan_keeper_(out_.is_rounded() ? nullptr : NanKeeper::Of(request)),  // a grid has no NaN
         rounding_ties_(RoundingTies::Of(request.graph, request.node)) {
+    if (!out_.is_rounded() && !OnlyMoves(node_.op)) nan_keeper_.emplace(request);  // a grid has no NaN
     if (rounding_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
   }
   XnnpackNode(const XnnpackNode&) = delete;
@@ -161,7 +144,7 @@ class XnnpackNode final : public HostNode {
     const bool took_nan = TookNan();
     if (rounding_ties_ != nullptr) RefineTies();
     out_.Finish();
-    return took_nan && nan_keeper_ != nullptr ? nan_keeper_->Mend().Within(NodeLabel(node_)) : Status::Ok();
+    return took_nan && nan_keeper_ ? nan_keeper_->Mend().Within(NodeLabel(node_)) : Status::Ok();
   }
 
  private:
@@ -179,7 +162,7 @@ class XnnpackNode final : public HostNode {
   WorkerPool& workers_;
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
-  std::unique_ptr<NanKeeper> nan_keeper_;
+  std::optional<NanKeeper> nan_keeper_;
   std::unique_ptr<RoundingTies> rounding_ties_;
   std::span<const float> x_;  // input for sums that are computed again
 };
@@ -215,8 +198,7 @@ bool IsRoundedOnce(const Op& op) {
       default: return false;
     }
   }
-  return std::holds_alternative<PRelu>(op) || std::holds_alternative<Pad>(op) ||
-         std::holds_alternative<DepthToSpace>(op);
+  return std::holds_alternative<PRelu>(op) || OnlyMoves(op);
 }
 
 bool IsReadableInPlace(const TensorDesc& desc, std::span<const std::byte> bytes) {
