@@ -33,45 +33,22 @@ std::vector<ByteSample> ByteSamplesOf(const Resize& resize, int32_t out_size, in
   return samples;
 }
 
-class IntegerResizeNode final : public HostNode {
- public:
-  IntegerResizeNode(const HostNodeRequest& request, const Resize& resize)
-      : in_(request.in(0).shape),
-        out_(request.out()),
-        lines_(ByteSamplesOf(resize, out_.shape[1], in_[1])),
-        pixels_(ByteSamplesOf(resize, out_.shape[2], in_[2])),
-        x_(request.arena.stored(request.node.inputs[0]).data()),
-        y_(request.arena.stored(request.node.outputs[0]).data()),
-        workers_(request.workers) {}
+struct ResizeTask {
+  const Shape &in, &out;
+  std::vector<ByteSample> lines, pixels;
 
-  std::string_view kernel() const override { return "integer"; }
-
-  Status Run(RunControl* /*control*/) override {
-    const int64_t line_elements = int64_t{out_.shape[2]} * out_.shape[3];
-    workers_.ForEachPart(int64_t{out_.shape[0]} * out_.shape[1], kLeastResizedElements / line_elements + 1,
-                         [&](int64_t begin, int64_t end) {
-                           std::vector<int32_t> blended(static_cast<size_t>(int64_t{in_[2]} * in_[3]));
-                           for (int64_t line = begin; line < end; ++line) {
-                             out_.dtype == DType::kInt8 ? ResizeLine<int8_t>(line, blended.data())
-                                                        : ResizeLine<uint8_t>(line, blended.data());
-                           }
-                         });
-    return Status::Ok();
-  }
-
- private:
   // First the two lines, into `blended`, which each pixel of the output reads twice; sums of integers have no order.
   template <typename T>
-  void ResizeLine(int64_t line, int32_t* __restrict blended) const {
+  void ResizeLine(const std::byte* x, int64_t line, int32_t* __restrict blended, std::byte* out_bytes) const {
     Vectorized([&]() HEARTH_INTO_CALLER {
-      const int64_t channels = in_[3], width = in_[2] * channels;
-      const ByteSample& sample = lines_[static_cast<size_t>(line % out_.shape[1])];
-      const T* image = reinterpret_cast<const T*>(x_) + line / out_.shape[1] * in_[1] * width;
+      const int64_t channels = in[3], width = in[2] * channels;
+      const ByteSample& sample = lines[static_cast<size_t>(line % out[1])];
+      const T* image = reinterpret_cast<const T*>(x) + line / out[1] * in[1] * width;
       const T *above = image + sample.first * width, *below = image + sample.second * width;
-      T* __restrict y = reinterpret_cast<T*>(y_) + line * out_.shape[2] * channels;
+      T* __restrict y = reinterpret_cast<T*>(out_bytes) + line * out[2] * channels;
       const int32_t down = sample.weight;
       for (int64_t k = 0; k < width; ++k) blended[k] = above[k] * 2048 + (below[k] - above[k]) * down;
-      for (const ByteSample& pixel : pixels_) {
+      for (const ByteSample& pixel : pixels) {
         const int32_t *left = blended + pixel.first * channels, *right = blended + pixel.second * channels;
         const int32_t across = pixel.weight;
         for (int64_t c = 0; c < channels; ++c)
@@ -80,13 +57,6 @@ class IntegerResizeNode final : public HostNode {
       }
     });
   }
-
-  const Shape& in_;
-  const TensorDesc& out_;
-  std::vector<ByteSample> lines_, pixels_;
-  const std::byte* x_;
-  std::byte* y_;
-  WorkerPool& workers_;
 };
 
 }  // namespace
@@ -99,7 +69,21 @@ std::unique_ptr<HostNode> MakeIntegerResizeNode(const HostNodeRequest& request) 
   const TensorDesc& out = request.out();
   if (request.graph.IsConstant(request.node.inputs[0]) || !IsStoredIn8Bits(in) || !IsStoredIn8Bits(out)) return nullptr;
   if (in.dtype != out.dtype || in.quantization != out.quantization) return nullptr;
-  return std::make_unique<IntegerResizeNode>(request, *resize);
+  ResizeTask task{in.shape, out.shape, ByteSamplesOf(*resize, out.shape[1], in.shape[1]),
+                  ByteSamplesOf(*resize, out.shape[2], in.shape[2])};
+  return NodeOf("integer", [task = std::move(task), is_signed = out.dtype == DType::kInt8,
+                            x = request.bytes(request.node.inputs[0]).data(),
+                            y = request.bytes(request.node.outputs[0]).data(), &workers = request.workers] {
+    const int64_t line_elements = int64_t{task.out[2]} * task.out[3];
+    workers.ForEachPart(int64_t{task.out[0]} * task.out[1], kLeastResizedElements / line_elements + 1,
+                        [&](int64_t begin, int64_t end) {
+                          std::vector<int32_t> blended(static_cast<size_t>(int64_t{task.in[2]} * task.in[3]));
+                          for (int64_t line = begin; line < end; ++line) {
+                            is_signed ? task.ResizeLine<int8_t>(x, line, blended.data(), y)
+                                      : task.ResizeLine<uint8_t>(x, line, blended.data(), y);
+                          }
+                        });
+  });
 }
 
 }  // namespace hearth

@@ -13,66 +13,39 @@
 namespace hearth {
 namespace {
 
-class MaxPoolArgmaxNode final : public HostNode {
- public:
-  MaxPoolArgmaxNode(const HostNodeRequest& request, std::pair<float, float> bounds)
-      : pool_(std::get<MaxPoolArgmax2D>(request.node.op)),
-        in_(request.in(0).shape),
-        out_(request.out().shape),
-        padding_(ResolvePadding(pool_.window, in_[1], in_[2], pool_.kernel_h, pool_.kernel_w)),
-        bounds_(bounds),
-        x_(request.arena.floats(request.node.inputs[0])),
-        maxima_(request.arena.floats(request.node.outputs[0])),
-        places_(request.arena.floats(request.node.outputs[1])),
-        workers_(request.workers) {}
+struct ArgmaxPool {
+  const MaxPoolArgmax2D& pool;
+  Shape in, out;
+  Padding2D padding;
+  std::pair<float, float> bounds;
+  const float* x;
+  float *maxima, *places;
 
-  std::string_view kernel() const override { return "pooling_indices"; }
-
-  Status Run(RunControl* /*control*/) override {
-    workers_.ForEachPart(int64_t{out_[0]} * out_[1], 4, [&](int64_t begin, int64_t end) {
-      Vectorized([&]() HEARTH_INTO_CALLER {
-        for (int64_t row = begin; row < end; ++row) {
-          for (int64_t ox = 0; ox < out_[2]; ++ox) PoolWindow(row, ox);
-        }
-      });
-    });
-    return Status::Ok();
-  }
-
- private:
-  HEARTH_INTO_CALLER inline void PoolWindow(int64_t row, int64_t ox) {
-    const int64_t channels = in_[3], at = (row * out_[2] + ox) * channels;
-    float *maxima = maxima_.data() + at, *places = places_.data() + at;
-    std::fill_n(maxima, channels, std::numeric_limits<float>::lowest());
-    std::fill_n(places, channels, 0.0f);
-    for (int64_t ky = 0; ky < pool_.kernel_h; ++ky) {
-      const int64_t iy = row % out_[1] * pool_.window.stride_h - padding_.top + ky;
-      if (iy < 0 || iy >= in_[1]) continue;
-      for (int64_t kx = 0; kx < pool_.kernel_w; ++kx) {
-        const int64_t ix = ox * pool_.window.stride_w - padding_.left + kx;
-        if (ix < 0 || ix >= in_[2]) continue;
-        const float* x = x_.data() + ((row / out_[1] * in_[1] + iy) * in_[2] + ix) * channels;
-        const auto place = static_cast<float>(ky * pool_.kernel_w + kx);
+  HEARTH_INTO_CALLER inline void PoolWindow(int64_t row, int64_t ox) const {
+    const int64_t channels = in[3], at = (row * out[2] + ox) * channels;
+    float *largest = maxima + at, *its_places = places + at;
+    std::fill_n(largest, channels, std::numeric_limits<float>::lowest());
+    std::fill_n(its_places, channels, 0.0f);
+    for (int64_t ky = 0; ky < pool.kernel_h; ++ky) {
+      const int64_t iy = row % out[1] * pool.window.stride_h - padding.top + ky;
+      if (iy < 0 || iy >= in[1]) continue;
+      for (int64_t kx = 0; kx < pool.kernel_w; ++kx) {
+        const int64_t ix = ox * pool.window.stride_w - padding.left + kx;
+        if (ix < 0 || ix >= in[2]) continue;
+        const float* from = x + ((row / out[1] * in[1] + iy) * in[2] + ix) * channels;
+        const auto place = static_cast<float>(ky * pool.kernel_w + kx);
         for (int64_t c = 0; c < channels; ++c) {
-          const bool is_higher = x[c] > maxima[c];
-          maxima[c] = LargerOf(maxima[c], x[c]);
-          places[c] = is_higher ? place : places[c];
+          const bool is_higher = from[c] > largest[c];
+          largest[c] = LargerOf(largest[c], from[c]);
+          its_places[c] = is_higher ? place : its_places[c];
         }
       }
     }
     for (int64_t c = 0; c < channels; ++c) {
-      maxima[c] = std::clamp(maxima[c], bounds_.first, bounds_.second);
-      places[c] = static_cast<float>(places[c] + 0.1);
+      largest[c] = std::clamp(largest[c], bounds.first, bounds.second);
+      its_places[c] = static_cast<float>(its_places[c] + 0.1);
     }
   }
-
-  const MaxPoolArgmax2D& pool_;
-  const Shape in_, out_;
-  const Padding2D padding_;
-  const std::pair<float, float> bounds_;
-  std::span<const float> x_;
-  std::span<float> maxima_, places_;
-  WorkerPool& workers_;
 };
 
 // On the calling thread: if windows overlap, the last one counts.
@@ -109,18 +82,30 @@ bool AreFloats(const Graph& graph, const Node& node) {
 
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request) {
   if (!AreFloats(request.graph, request.node)) return nullptr;
+  const Shape &in = request.in(0).shape, &out = request.out().shape;
+  const std::span<const float> x = request.arena.floats(request.node.inputs[0]);
+  const std::span<float> y = request.arena.floats(request.node.outputs[0]);
   if (const auto* unpool = std::get_if<MaxUnpool2D>(&request.node.op)) {
-    return NodeOf(
-        "pooling_indices",
-        [unpool, &in = request.in(0).shape, &out = request.out().shape,
-         x = request.arena.floats(request.node.inputs[0]), places = request.arena.floats(request.node.inputs[1]),
-         y = request.arena.floats(request.node.outputs[0])] { Unpool(*unpool, in, out, x, places, y); });
+    return NodeOf("pooling_indices", [unpool, &in, &out, x, places = request.arena.floats(request.node.inputs[1]), y] {
+      Unpool(*unpool, in, out, x, places, y);
+    });
   }
   const auto* pool = std::get_if<MaxPoolArgmax2D>(&request.node.op);
   if (pool == nullptr) return nullptr;
   const auto bounds = ActivationBounds(pool->activation);
   if (!bounds) return nullptr;
-  return std::make_unique<MaxPoolArgmaxNode>(request, *bounds);
+  const Padding2D padding = ResolvePadding(pool->window, in[1], in[2], pool->kernel_h, pool->kernel_w);
+  float* const places = request.arena.floats(request.node.outputs[1]).data();
+  const ArgmaxPool task{*pool, in, out, padding, *bounds, x.data(), y.data(), places};
+  return NodeOf("pooling_indices", [task, &workers = request.workers] {
+    workers.ForEachPart(int64_t{task.out[0]} * task.out[1], 4, [&](int64_t begin, int64_t end) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        for (int64_t row = begin; row < end; ++row) {
+          for (int64_t ox = 0; ox < task.out[2]; ++ox) task.PoolWindow(row, ox);
+        }
+      });
+    });
+  });
 }
 
 }  // namespace hearth
