@@ -30,10 +30,6 @@ void CallingPart(const Part& part) {
   ComputePairs<In, Out>(part, function);
 }
 
-// Integers wrap, so they are computed unsigned.
-template <typename T>
-using Unsigned = std::make_unsigned_t<T>;
-
 // Comparisons of any type. Missing ones are these with exchanged operands.
 template <typename T>
 PartFunction ComparisonOf(BinaryKind kind) {
@@ -48,7 +44,7 @@ PartFunction ComparisonOf(BinaryKind kind) {
 
 template <typename T>
 PartFunction IntegerFunctionOf(BinaryKind kind) {
-  using U = Unsigned<T>;
+  using U = std::make_unsigned_t<T>;  // unsigned, which wraps
   switch (kind) {
     case BinaryKind::kAdd: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a + b; }>;
     case BinaryKind::kSub: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a - b; }>;

@@ -157,17 +157,9 @@ void WriteUpdate(const HostOperand& x, const HostOperand& update, const HostOper
   }
 }
 
-// The type in which numbers are added and multiplied: integers wrap. Short ones would become int, which does not.
+// The type in which numbers are added and multiplied: integers wrap, whatever their size.
 template <typename T>
-struct WrappingOf {
-  using Type = T;
-};
-template <std::integral T>
-struct WrappingOf<T> {
-  using Type = std::conditional_t<sizeof(T) < sizeof(uint32_t), uint32_t, std::make_unsigned_t<T>>;
-};
-template <typename T>
-using Wrapping = typename WrappingOf<T>::Type;
+using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
 // Combines numbers with those from `from`: integers exactly, modulo their type.
 template <typename T>
