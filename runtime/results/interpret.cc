@@ -9,7 +9,6 @@
 #include "runtime/results/output_facts.h"
 #include "runtime/results/output_meaning.h"
 #include "runtime/results/result_picture.h"
-#include "runtime/results/yolo.h"
 #include "runtime/results/yolo_form.h"
 
 namespace hearth {

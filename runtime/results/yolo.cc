@@ -1,5 +1,3 @@
-#include "runtime/results/yolo.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

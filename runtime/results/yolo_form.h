@@ -1,4 +1,5 @@
-// What a YOLO head is, by its shape, its labels and what the file says; its values may say otherwise (yolo.cc).
+// YOLO heads: a row for each cell of the picture's grids, or a list of boxes. What a head is, by its shape, its labels
+// and what the file says; its values may say otherwise.
 #ifndef HEARTH_RUNTIME_RESULTS_YOLO_FORM_H_
 #define HEARTH_RUNTIME_RESULTS_YOLO_FORM_H_
 
@@ -31,6 +32,14 @@ std::optional<ResultGroup> FindYolo(const Outputs& outputs);
 
 // Whether an output can be read so. Without a wish: the likeliest layout that it allows.
 std::optional<Layout> YoloLayoutOf(const Outputs& outputs, size_t k, std::optional<Layout> wish);
+
+// Fills in the boxes, with points, turned or with masks if the head has these, and what the values say of them. A
+// result that nobody asked for loses its meaning if they contradict its layout; one that was not sure becomes YOLOX's
+// if sizes are below 0, which only logarithms are, and a pose's or a rotated box's if the numbers behind its scores are
+// such.
+void DecodeYolo(Interpretation& result);
+
+// ---- What yolo.cc and yolo_form.cc share ----
 
 // Of rows of a list: four positions, a score and a class.
 constexpr size_t kListedNumbers = 6;
