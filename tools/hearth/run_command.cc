@@ -17,7 +17,6 @@
 #include "tools/hearth/results/comparison.h"
 #include "tools/hearth/results/model_outputs.h"
 #include "tools/hearth/results/result_report.h"
-#include "tools/hearth/results/scaling_doubt.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 

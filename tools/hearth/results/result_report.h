@@ -1,4 +1,4 @@
-// A model's results as text and JSON.
+// A model's results as text and JSON, and whether they look as if the picture was scaled wrongly.
 #ifndef HEARTH_TOOLS_HEARTH_RESULTS_RESULT_REPORT_H_
 #define HEARTH_TOOLS_HEARTH_RESULTS_RESULT_REPORT_H_
 
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hearth/results.h"
+#include "tools/hearth/pictures/image.h"
 #include "tools/hearth/printing.h"
 
 namespace CLI {
@@ -44,6 +45,10 @@ std::string TextOf(const Interpretation& result);
 std::string LineOf(const Interpretation& result);
 // The JSON keys of the group's first output: "top", "boxes", "keypoints", "mask", "areas".
 Json JsonOf(const Interpretation& result);
+// A sentence that names the scaling of pictures to try after `tried`; empty for a result that looks sound, or is no
+// picture, mask or class map. Doubts a picture that is nearly constant or nearly all black and white, a map of one
+// class, and a mask with a border as long as that of many small spots.
+std::string ScalingDoubt(const Interpretation& result, const PixelScaling& tried);
 
 // kInvalidArgument if none of the groups can be drawn; the values of a run can still settle what a layout leaves open.
 Status CheckDrawable(const std::vector<ResultGroup>& groups, const std::vector<TensorInfo>& outputs);
