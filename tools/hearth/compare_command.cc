@@ -153,19 +153,20 @@ class CompareCommand final : public Verb {
       HEARTH_ASSIGN(layers, CompareLayers(model, device, ours, theirs, tolerance, progress));
     }
     std::vector<ClampedLayer> clamped;
-    if (std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; })) {
+    const bool outputs_over = std::ranges::any_of(outputs, &TensorComparison::is_over);
+    if (outputs_over) {
       options.device = ours.id;
       options.precision = ours.precision;
       HEARTH_ASSIGN(clamped, FindClamped(model, options, inputs.bytes));
     }
-    Print(model, ours, theirs, outputs, layers);
+    Print(model, ours, theirs, outputs);
+    if (!layers.empty()) PrintLayers(layers, outputs_over);
     output_.PrintText(TextOf(clamped));
     if (!picture_path_.empty()) {
       HEARTH_TRY(WritePng(picture_path_, DrawComparison(outputs, layers)));
       output_.PrintText(fmt::format("the picture is {}\n", picture_path_));
     }
-    const bool is_over = std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; }) ||
-                         FirstOver(layers) != layers.end();
+    const bool is_over = outputs_over || FirstOver(layers) != layers.end();
     Json report = ReportOf(model, ours, theirs, outputs, layers, is_over);
     report["range"] = JsonOf(clamped);
     HEARTH_TRY(output_.WriteJson(std::move(report)));
@@ -178,8 +179,8 @@ class CompareCommand final : public Verb {
     SessionOptions layer_options = options;
     layer_options.start = "ready";  // the device is compared, not the CPU that answers first
     HEARTH_ASSIGN(Session session, Session::Create(model, layer_options));
-    WarningPrinter(output_).PrintNew(session.report());
     const Report& report = session.report();
+    WarningPrinter(output_).PrintNew(report);
     layer_options.device = report.device.id;
     const std::string whole = model.fingerprint();
     return Side{report.device.id, report.device.name, report.precision,
@@ -222,18 +223,17 @@ class CompareCommand final : public Verb {
     return std::find_if(layers.begin(), layers.end(), [](const LayerComparison& row) { return row.output.is_over; });
   }
 
-  void Print(const Model& model, const Side& ours, const Side& theirs, const std::vector<TensorComparison>& outputs,
-             const std::vector<LayerComparison>& layers) const {
+  void Print(const Model& model, const Side& ours, const Side& theirs,
+             const std::vector<TensorComparison>& outputs) const {
     output_.PrintText(fmt::format("{}: here {} ({}, {}), there {} ({}, {})\n", model.path(), ours.id, ours.name,
                                   ours.precision, theirs.id, theirs.name, theirs.precision));
     TextTable table = TableOf("output");
     for (const TensorComparison& output : outputs) AddRow(table, "'" + output.info.name + "'", output);
     output_.PrintText(table.ToString());
-    if (!layers.empty()) PrintLayers(layers, outputs);
   }
 
   // Prints all layers of a small network; of a large one those around the first over tolerance.
-  void PrintLayers(const std::vector<LayerComparison>& layers, const std::vector<TensorComparison>& outputs) const {
+  void PrintLayers(const std::vector<LayerComparison>& layers, bool outputs_over) const {
     const auto first = FirstOver(layers);
     const auto at = static_cast<size_t>(first - layers.begin());
     const size_t end = std::min(
@@ -245,7 +245,6 @@ class CompareCommand final : public Verb {
     if (end - begin < layers.size()) {
       output_.PrintText(fmt::format("{} of {} layers; --json has all\n", end - begin, layers.size()));
     }
-    const bool outputs_over = std::any_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.is_over; });
     if (first != layers.end()) {
       output_.PrintText(fmt::format("\nthe first layer over tolerance is {}\n", LayerText(*first)));
     } else if (outputs_over) {
