@@ -159,12 +159,4 @@ std::optional<AccessPath> KnownReadPath::Probe(Device& device, const DeviceInfo&
   return path_;
 }
 
-std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, ResultCache& cache) {
-  return KnownReadPath().LookUp(info, cache);
-}
-
-std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, ResultCache& cache) {
-  return KnownReadPath().Probe(device, info, cache);
-}
-
 }  // namespace hearth

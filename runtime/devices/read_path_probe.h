@@ -45,10 +45,6 @@ class KnownReadPath {
   std::optional<AccessPath> path_;
 };
 
-// The same for callers that ask once.
-std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, ResultCache& cache);
-std::optional<AccessPath> ProbeReadPathOnce(Device& device, const DeviceInfo& info, ResultCache& cache);
-
 }  // namespace hearth
 
 #endif  // HEARTH_RUNTIME_DEVICES_READ_PATH_PROBE_H_

@@ -85,7 +85,7 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
   LowerOptions options;
   DeviceInfo forced = device;  // with the rules of the plan's session, which decide the read path too
   if (const auto rules = ForcedRulesFromText(ValueOf(plan, "rules")); rules.ok()) forced.forced_rules = *rules;
-  options.read_path = ProbedReadPath(forced, cache).value_or(DefaultReadPath(forced));
+  options.read_path = KnownReadPath().LookUp(forced, cache).value_or(DefaultReadPath(forced));
   CacheKey here(BlobKind::kPlan);
   AddToKey(here, DeviceCapability(&forced));
   AddToKey(here, options);
@@ -108,7 +108,7 @@ std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device,
 
 Status ProveDevice(Device& device, ResultCache& cache) {
   if (NeedsSelfTest(device.info())) HEARTH_TRY(PassSelfTest(device, device.info(), &cache));
-  ProbeReadPathOnce(device, device.info(), cache);
+  KnownReadPath().Probe(device, device.info(), cache);
   return Status::Ok();
 }
 

@@ -30,8 +30,8 @@ Start StartOnce(const Model& model, Device& device, ResultCache& store) {
   Start start;
   const auto body = [&]() -> Status {
     const ModelData& data = model.data();
-    ProbeReadPathOnce(device, device.info(), store);
-    LowerOptions options{.read_path = ProbedReadPath(device.info(), store)};
+    KnownReadPath().Probe(device, device.info(), store);
+    LowerOptions options{.read_path = KnownReadPath().LookUp(device.info(), store)};
     const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
     const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();

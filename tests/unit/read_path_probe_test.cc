@@ -32,18 +32,18 @@ DeviceInfo InfoWithTexels() {
 
 TEST(ReadPathProbe, HasNoAnswerBeforeItRan) {
   MemoryStore store;
-  EXPECT_EQ(ProbedReadPath(InfoWithTexels(), store), std::nullopt);
+  EXPECT_EQ(KnownReadPath().LookUp(InfoWithTexels(), store), std::nullopt);
 }
 
 TEST(ReadPathProbe, NeedsTwiceTheSpeedToChooseAPath) {
   MemoryStore store;
   const DeviceInfo info = InfoWithTexels();
   StoreAnswer(store, 19.0, 10.0, KeyOfAnswer(info));
-  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+  EXPECT_EQ(KnownReadPath().LookUp(info, store), std::nullopt);
   StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
-  EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kTexelBuffer);
+  EXPECT_EQ(KnownReadPath().LookUp(info, store), AccessPath::kTexelBuffer);
   StoreAnswer(store, 10.0, 21.0, KeyOfAnswer(info));
-  EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kBuffer);
+  EXPECT_EQ(KnownReadPath().LookUp(info, store), AccessPath::kBuffer);
 }
 
 TEST(ReadPathProbe, IsAskedAgainAfterADriverUpdate) {
@@ -51,7 +51,7 @@ TEST(ReadPathProbe, IsAskedAgainAfterADriverUpdate) {
   DeviceInfo info = InfoWithTexels();
   StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
   info.driver_version += ", updated";
-  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+  EXPECT_EQ(KnownReadPath().LookUp(info, store), std::nullopt);
 }
 
 TEST(ReadPathProbe, IsNotRunWhereThereAreNoTexelBuffers) {
@@ -59,7 +59,7 @@ TEST(ReadPathProbe, IsNotRunWhereThereAreNoTexelBuffers) {
   DeviceInfo info = NullDeviceInfo();
   info.max_texel_elements = 0;
   NullDevice device(info);
-  ProbeReadPathOnce(device, device.info(), store);
+  KnownReadPath().Probe(device, device.info(), store);
   EXPECT_FALSE(store.Get(KeyOfAnswer(info)).has_value());
 }
 
@@ -68,7 +68,7 @@ TEST(ReadPathProbe, LeavesAForcedRuleAlone) {
   DeviceInfo info = InfoWithTexels();
   StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
   info.forced_rules = *ForcedRulesFromText("-texel_reads");
-  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+  EXPECT_EQ(KnownReadPath().LookUp(info, store), std::nullopt);
 }
 
 TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
@@ -78,10 +78,10 @@ TEST(ReadPathProbe, LeavesSoftwareDriversAndSimulatedDevicesToTheRule) {
     SCOPED_TRACE(info.name);
     MemoryStore store;
     NullDevice device(info);
-    ProbeReadPathOnce(device, device.info(), store);
+    KnownReadPath().Probe(device, device.info(), store);
     EXPECT_FALSE(store.Get(KeyOfAnswer(info)).has_value());
     StoreAnswer(store, 21.0, 10.0, KeyOfAnswer(info));
-    EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+    EXPECT_EQ(KnownReadPath().LookUp(info, store), std::nullopt);
   }
 }
 
@@ -114,10 +114,10 @@ TEST(ReadPathProbe, IsLookedUpOnceWhereItHasToRun) {
 TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
   MemoryStore store;
   NullDevice device(InfoWithTexels());
-  ProbeReadPathOnce(device, device.info(), store);
+  KnownReadPath().Probe(device, device.info(), store);
   ASSERT_TRUE(store.Get(KeyOfAnswer(device.info())).has_value());
   const int64_t compilations = device.counts().programs_compiled;
-  ProbeReadPathOnce(device, device.info(), store);
+  KnownReadPath().Probe(device, device.info(), store);
   EXPECT_EQ(device.counts().programs_compiled, compilations);
 }
 
@@ -128,7 +128,7 @@ TEST(ReadPathProbe, StoresNothingAfterAnErrorThatHasNothingToDoWithTexels) {
   testing::CallFault fault;
   testing::FailingDevice device(null, fault);
   fault.Arm(1, Status(StatusCode::kUnavailable, "no compiler"));
-  EXPECT_EQ(ProbeReadPathOnce(device, device.info(), store), std::nullopt);
+  EXPECT_EQ(KnownReadPath().Probe(device, device.info(), store), std::nullopt);
   EXPECT_TRUE(fault.Disarm());
   EXPECT_FALSE(store.Get(KeyOfAnswer(device.info())).has_value());
 }
