@@ -57,202 +57,137 @@ void Append(Field& field, std::vector<Number>& list, Range packed, One one) {
   for (const auto number : (field.*packed)()) list.push_back(number);
 }
 
+// A field of a message, by its number, and what it is read into.
+template <typename T>
+struct Member {
+  Member(uint32_t field_number, T& into) : number(field_number), to(into) {}
+  uint32_t number;
+  T& to;
+};
+
 class Parser {
  public:
-  ModelProto Model(Field message) {
+  ModelProto Model(const Field& message) {
     ModelProto model;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 6: model.doc = TextOf(message); break;
-        case 7: model.graph = Graph(message.get_message()); break;
-        case 8: AddSet(message.get_message(), model.sets); break;
-        case 14: model.metadata.push_back(Pair(message.get_message())); break;
-        case 25: model.functions.push_back(Function(message.get_message())); break;
-        default: message.skip();
-      }
-    }
+    ReadFields(message, Member(6, model.doc), Member(7, model.graph), Member(8, model.sets), Member(14, model.metadata),
+               Member(25, model.functions));
     return model;
   }
 
  private:
-  // Counts a message.
-  void Enter() {
-    if (--messages_left_ < 0) throw BadMessage("more than 500,000 nodes, tensors and attributes");
-  }
-
-  std::pair<std::string_view, std::string_view> Pair(Field message) {
-    Enter();
-    std::pair<std::string_view, std::string_view> pair;
+  // Reads a message's fields, in any order; others are skipped.
+  template <typename... Members>
+  void ReadFields(Field message, const Members&... members) {
     while (message.next()) {
-      switch (message.tag()) {
-        case 1: pair.first = TextOf(message); break;
-        case 2: pair.second = TextOf(message); break;
-        default: message.skip();
-      }
+      if (!(Takes(message, members) || ...)) message.skip();
     }
-    return pair;
+  }
+  template <typename T>
+  bool Takes(Field& field, const Member<T>& member) {
+    if (field.tag() != member.number) return false;
+    Read(field, member.to);
+    return true;
   }
 
-  void AddSet(Field message, OperatorSets& sets) {
-    Enter();
+  void Read(Field& field, std::string_view& text) { text = TextOf(field); }
+  void Read(Field& field, int32_t& number) { number = field.get_int32(); }
+  void Read(Field& field, int64_t& number) { number = field.get_int64(); }
+  void Read(Field& field, float& number) { number = field.get_float(); }
+  void Read(Field& field, bool& is_there) {
+    is_there = true;
+    field.skip();
+  }
+  void Read(Field& field, std::vector<int64_t>& list) {
+    Append(field, list, &Field::get_packed_int64, &Field::get_int64);
+  }
+  void Read(Field& field, std::vector<float>& list) {
+    Append(field, list, &Field::get_packed_float, &Field::get_float);
+  }
+  template <typename T>
+  void Read(Field& field, std::vector<T>& list) {
+    Read(field, list.emplace_back());
+  }
+  template <typename T>
+  void Read(Field& field, std::optional<T>& one) {
+    Read(field, one.emplace());
+  }
+  template <typename T>
+  void Read(Field& field, std::shared_ptr<const T>& one) {
+    const auto made = std::make_shared<T>();
+    Read(field, *made);
+    one = made;
+  }
+
+  // The message in a field, which is counted.
+  Field Enter(Field& field) {
+    Field message = field.get_message();
+    if (--messages_left_ < 0) throw BadMessage("more than 500,000 nodes, tensors and attributes");
+    return message;
+  }
+
+  void Read(Field& field, Pairs::value_type& pair) {
+    ReadFields(Enter(field), Member(1, pair.first), Member(2, pair.second));
+  }
+
+  void Read(Field& field, OperatorSets& sets) {
     std::string_view domain;
     int64_t version = 0;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: domain = TextOf(message); break;
-        case 2: version = message.get_int64(); break;
-        default: message.skip();
-      }
-    }
+    ReadFields(Enter(field), Member(1, domain), Member(2, version));
     sets.insert_or_assign(DomainOf(domain), version);
   }
 
-  GraphProto Graph(Field message) {
-    Enter();
+  void Read(Field& field, GraphProto& graph) {
+    const Field message = Enter(field);
     if (++level_ > kMostLevels) throw BadMessage("graphs that are nested more than 64 deep");
-    GraphProto graph;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: graph.nodes.push_back(Node(message.get_message())); break;
-        case 2: graph.name = TextOf(message); break;
-        case 5: graph.initializers.push_back(Tensor(message)); break;
-        case 11: graph.inputs.push_back(ValueInfo(message.get_message())); break;
-        case 12: graph.outputs.push_back(ValueInfo(message.get_message())); break;
-        case 15:
-          graph.has_sparse = true;
-          message.skip();
-          break;
-        default: message.skip();
-      }
-    }
+    ReadFields(message, Member(1, graph.nodes), Member(2, graph.name), Member(5, graph.initializers),
+               Member(11, graph.inputs), Member(12, graph.outputs), Member(15, graph.has_sparse));
     --level_;
-    return graph;
   }
 
-  FunctionProto Function(Field message) {
-    Enter();
-    FunctionProto function;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: function.name = TextOf(message); break;
-        case 4: function.inputs.push_back(TextOf(message)); break;
-        case 5: function.outputs.push_back(TextOf(message)); break;
-        case 7: function.nodes.push_back(Node(message.get_message())); break;
-        case 9: AddSet(message.get_message(), function.sets); break;
-        case 10: function.domain = DomainOf(TextOf(message)); break;
-        case 11: function.defaults.push_back(Attribute(message.get_message())); break;
-        case 13: function.overload = TextOf(message); break;
-        default: message.skip();
-      }
-    }
-    return function;
+  void Read(Field& field, FunctionProto& function) {
+    ReadFields(Enter(field), Member(1, function.name), Member(4, function.inputs), Member(5, function.outputs),
+               Member(7, function.nodes), Member(9, function.sets), Member(10, function.domain),
+               Member(11, function.defaults), Member(13, function.overload));
+    function.domain = DomainOf(function.domain);
   }
 
-  NodeProto Node(Field message) {
-    Enter();
-    NodeProto node;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: node.inputs.push_back(TextOf(message)); break;
-        case 2: node.outputs.push_back(TextOf(message)); break;
-        case 3: node.name = TextOf(message); break;
-        case 4: node.op_type = TextOf(message); break;
-        case 5: node.attributes.push_back(Attribute(message.get_message())); break;
-        case 7: node.domain = DomainOf(TextOf(message)); break;
-        case 8: node.overload = TextOf(message); break;
-        default: message.skip();
-      }
-    }
-    return node;
+  void Read(Field& field, NodeProto& node) {
+    ReadFields(Enter(field), Member(1, node.inputs), Member(2, node.outputs), Member(3, node.name),
+               Member(4, node.op_type), Member(5, node.attributes), Member(7, node.domain), Member(8, node.overload));
+    node.domain = DomainOf(node.domain);
   }
 
-  AttributeProto Attribute(Field message) {
-    Enter();
-    AttributeProto made;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: made.name = TextOf(message); break;
-        case 2: made.f = message.get_float(); break;
-        case 3: made.i = message.get_int64(); break;
-        case 4: made.s = TextOf(message); break;
-        case 5: made.tensor = std::make_shared<TensorProto>(Tensor(message)); break;
-        case 6: made.graph = std::make_shared<GraphProto>(Graph(message.get_message())); break;
-        case 7: Append(message, made.floats, &Field::get_packed_float, &Field::get_float); break;
-        case 8: Append(message, made.ints, &Field::get_packed_int64, &Field::get_int64); break;
-        case 9: made.strings.push_back(TextOf(message)); break;
-        case 20: made.type = message.get_int32(); break;
-        case 21: made.reference = TextOf(message); break;
-        default: message.skip();
-      }
-    }
-    return made;
+  void Read(Field& field, AttributeProto& made) {
+    ReadFields(Enter(field), Member(1, made.name), Member(2, made.f), Member(3, made.i), Member(4, made.s),
+               Member(5, made.tensor), Member(6, made.graph), Member(7, made.floats), Member(8, made.ints),
+               Member(9, made.strings), Member(20, made.type), Member(21, made.reference));
   }
 
-  TensorProto Tensor(Field& field) {
-    Enter();
-    TensorProto tensor;
-    tensor.message = TextOf(field);
-    Field message(tensor.message.data(), tensor.message.size());
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: Append(message, tensor.dims, &Field::get_packed_int64, &Field::get_int64); break;
-        case 2: tensor.type = message.get_int32(); break;
-        case 6: tensor.texts.push_back(TextOf(message)); break;
-        case 8: tensor.name = TextOf(message); break;
-        case 9:
-          tensor.raw = TextOf(message);
-          tensor.has_raw = true;
-          break;
-        case 13: tensor.external.push_back(Pair(message.get_message())); break;
-        case 14: tensor.is_external = message.get_int32() == 1; break;
-        default: message.skip();
-      }
-    }
-    return tensor;
+  void Read(Field& field, TensorProto& tensor) {
+    const Field message = Enter(field);
+    tensor.message = {message.data().data(), message.data().size()};
+    ReadFields(message, Member(1, tensor.dims), Member(2, tensor.type), Member(6, tensor.texts), Member(8, tensor.name),
+               Member(9, tensor.raw), Member(13, tensor.external), Member(14, tensor.location));
   }
 
-  ValueInfoProto ValueInfo(Field message) {
-    Enter();
-    ValueInfoProto info;
-    while (message.next()) {
-      switch (message.tag()) {
-        case 1: info.name = TextOf(message); break;
-        case 2: Type(message.get_message(), info); break;
-        default: message.skip();
-      }
-    }
-    return info;
+  void Read(Field& field, ValueInfoProto& info) {
+    ReadFields(Enter(field), Member(1, info.name), Member(2, static_cast<TensorTypeProto&>(info)));
   }
 
-  static void Type(Field message, ValueInfoProto& info) {
+  void Read(Field& field, TensorTypeProto& type) {
+    Field message = field.get_message();
     while (message.next(1)) {  // not a sequence, map or optional
-      info.is_tensor = true;
-      Field tensor = message.get_message();
-      while (tensor.next()) {
-        switch (tensor.tag()) {
-          case 1: info.type = tensor.get_int32(); break;
-          case 2: info.dims = Dimensions(tensor.get_message()); break;
-          default: tensor.skip();
-        }
-      }
+      type.is_tensor = true;
+      ReadFields(message.get_message(), Member(1, type.type), Member(2, type.dims));
     }
   }
 
-  static std::vector<Dimension> Dimensions(Field message) {
-    std::vector<Dimension> dims;
-    while (message.next(1)) {
-      Dimension dim;
-      Field field = message.get_message();
-      while (field.next()) {
-        switch (field.tag()) {
-          case 1: dim.size = field.get_int64(); break;
-          case 2: dim.param = TextOf(field); break;
-          default: field.skip();
-        }
-      }
-      dims.push_back(dim);
-    }
-    return dims;
+  void Read(Field& field, std::optional<std::vector<Dimension>>& dims) {
+    ReadFields(field.get_message(), Member(1, dims.emplace()));
+  }
+
+  void Read(Field& field, Dimension& dim) {
+    ReadFields(field.get_message(), Member(1, dim.size), Member(2, dim.param));
   }
 
   int64_t messages_left_ = kMostMessages;

@@ -52,12 +52,13 @@ struct TensorProto {
   std::string_view name;
   std::vector<int64_t> dims;
   int32_t type = kUndefined;
-  std::string_view raw;
-  bool has_raw = false;
-  bool is_external = false;
+  std::optional<std::string_view> raw;
   std::vector<std::string_view> texts;
+  int32_t location = 0;
   Pairs external;            // "location", "offset", "length", ...
   std::string_view message;  // all of it, for the lists of numbers
+
+  bool is_external() const { return location == 1; }
 };
 
 struct Dimension {
@@ -65,11 +66,14 @@ struct Dimension {
   std::string_view param;  // the name of an open one, if it has one
 };
 
-struct ValueInfoProto {
-  std::string_view name;
+struct TensorTypeProto {
   bool is_tensor = false;
   int32_t type = kUndefined;
   std::optional<std::vector<Dimension>> dims;  // nothing: the rank is open
+};
+
+struct ValueInfoProto : TensorTypeProto {
+  std::string_view name;
 };
 
 struct GraphProto;

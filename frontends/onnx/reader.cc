@@ -64,7 +64,7 @@ std::string OtherUnknown(const onnx::Reading& reading) {
 }
 
 void AddFiles(const onnx::TensorProto& tensor, std::set<std::string>& files) {
-  if (!tensor.is_external) return;
+  if (!tensor.is_external()) return;
   for (const auto& [key, value] : tensor.external) {
     if (key == "location") files.insert(std::string(value));
   }

@@ -169,12 +169,12 @@ Result<Tensor> AddTensor(Reading& reading, NodeWriter& to, const TensorProto& te
   std::vector<std::byte> listed;
   std::span<const std::byte> bytes;
   Status status;
-  if (tensor.is_external) {
+  if (tensor.is_external()) {
     Result<std::span<const std::byte>> external = ExternalBytes(reading, tensor, needed);
     status = external.status();
     if (external.ok()) bytes = *external;
-  } else if (tensor.has_raw) {
-    bytes = std::as_bytes(std::span(tensor.raw));
+  } else if (tensor.raw) {
+    bytes = std::as_bytes(std::span(*tensor.raw));
   } else if (bytes = ListedFloats(tensor); bytes.size() != needed && needed > 0) {
     Result<std::vector<std::byte>> read = ListedBytes(tensor, needed);
     status = read.status();
