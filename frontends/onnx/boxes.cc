@@ -94,8 +94,7 @@ Results ReadRoiAlign(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "boxes of shape {} in shape {}, in {} x {} parts", listed.ToString(),
                  shape.ToString(), height, width);
   }
-  const std::string_view mode = op.Text("mode", "avg");
-  if (mode != "avg") return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
+  HEARTH_TRY(op.Choice("mode", {"avg"}).status());
   if (ratio == 0 || ratio > kMostParts) {
     return Error(
         StatusCode::kUnsupported,

@@ -228,9 +228,8 @@ Results ReadDepthToSpace(OpView& op, GraphWriter& to) {
   if (shape.rank() != 4 || block < 1 || block > 256 || shape[3] % (block * block) != 0) {
     return Error(StatusCode::kMalformedInput, "blocks of {} in shape {}", block, shape.ToString());
   }
-  const std::string_view mode = op.Text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
-  if (mode == "CRD") {  // channel, then row and column in the block
+  HEARTH_ASSIGN(const size_t mode, op.Choice("mode", {"DCR", "CRD"}));
+  if (mode == 1) {  // channel, then row and column in the block
     const int32_t channels = shape[3] / (block * block);
     const Made split = to.AddReshape(x, {shape[0], shape[1], shape[2], channels, block * block});
     HEARTH_ASSIGN(x, to.AddReshape(to.AddTranspose(split, {0, 1, 2, 4, 3}), shape));

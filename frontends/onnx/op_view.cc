@@ -193,6 +193,15 @@ std::string_view OpView::Text(std::string_view name, std::string_view otherwise)
   const AttributeProto* found = FindOf(kTextAttribute, name);
   return found == nullptr ? otherwise : found->s;
 }
+
+Result<size_t> OpView::Choice(std::string_view name, std::initializer_list<std::string_view> choices, StatusCode code,
+                              std::string_view what) const {
+  const std::string_view text = Text(name, *choices.begin());
+  const auto* const found = std::ranges::find(choices, text);
+  if (found != choices.end()) return static_cast<size_t>(found - choices.begin());
+  return Error(code, "the {} '{}'", what.empty() ? name : what, text.substr(0, 40));
+}
+
 std::vector<int64_t> OpView::Ints(std::string_view name, std::vector<int64_t> otherwise) const {
   const AttributeProto* found = FindOf(kIntsAttribute, name);
   return found == nullptr ? std::move(otherwise) : found->ints;

@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_ONNX_OP_VIEW_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +98,10 @@ class OpView {
   Result<bool> Flag(std::string_view name) const;
   double Float(std::string_view name, double otherwise) const;
   std::string_view Text(std::string_view name, std::string_view otherwise) const;
+  // The place of a text among these, of which an absent one is the first; an error of this code, in which the attribute
+  // is called `what`, for others.
+  Result<size_t> Choice(std::string_view name, std::initializer_list<std::string_view> choices,
+                        StatusCode code = StatusCode::kUnsupported, std::string_view what = {}) const;
   std::vector<int64_t> Ints(std::string_view name, std::vector<int64_t> otherwise = {}) const;
   std::vector<float> Reals(std::string_view name) const;
   std::vector<std::string_view> Texts(std::string_view name) const;

@@ -79,14 +79,8 @@ Results ReadPad(OpView& op, GraphWriter& to) {
   if (op.Has(3)) {
     HEARTH_ASSIGN(axes, op.Numbers(3));
   }
-  const std::string_view mode = op.Text("mode", "constant");
-  const PadKind kind = mode == "reflect" ? PadKind::kReflect
-                       : mode == "edge"  ? PadKind::kEdge
-                       : mode == "wrap"  ? PadKind::kWrap
-                                         : PadKind::kConstant;
-  if (kind == PadKind::kConstant && mode != "constant") {
-    return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
-  }
+  HEARTH_ASSIGN(const size_t mode, op.Choice("mode", {"constant", "reflect", "edge", "wrap"}));
+  const auto kind = static_cast<PadKind>(mode);
   const double of_attribute = op.Float("value", 0.0);
   HEARTH_ASSIGN(const double number, op.Has(2) ? op.Number(2) : Result<double>(of_attribute));
   const Order order = op.OrderOf(0);

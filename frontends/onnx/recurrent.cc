@@ -200,11 +200,9 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
     return Error(StatusCode::kMalformedInput, "operands of shape {} and {}", to.shape(x).ToString(),
                  recurrent.shape.ToString());
   }
-  const std::string_view direction = op.Text("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-    return Error(StatusCode::kMalformedInput, "the direction '{}'", direction.substr(0, 40));
-  }
-  const int32_t directions = direction == "bidirectional" ? 2 : 1;
+  HEARTH_ASSIGN(const size_t direction,
+                op.Choice("direction", {"forward", "reverse", "bidirectional"}, StatusCode::kMalformedInput));
+  const int32_t directions = direction == 2 ? 2 : 1;
   HEARTH_ASSIGN(const ValueId lengths, LengthsOf(op, kind, to.shape(x)[0]));
   const auto reversed = [&](ValueId value) {
     return lengths == kNoValue ? to.Add(Reverse{1}, {value}) : AddReverseSequence(to, value, lengths, 0, 1);
@@ -212,7 +210,7 @@ Results ReadRecurrent(OpView& op, GraphWriter& to) {
   std::vector<ValueId> outputs, hidden, cells;
   for (int32_t d = 0; d < directions; ++d) {
     RecurrentLayer layer{.steps = to.shape(x)[0], .batch = to.shape(x)[1], .units = recurrent.shape[columns]};
-    const bool is_reverse = direction == "reverse" || d == 1;
+    const bool is_reverse = direction == 1 || d == 1;
     HEARTH_ASSIGN(layer.x, is_reverse ? reversed(x) : Made(x));
     if (is_quantized) {
       HEARTH_ASSIGN(const WholeWeights weights, WholeWeightsOf(op, to, 1, 8, d, layer.units));

@@ -200,13 +200,10 @@ Results ReadLoss(OpView& op, GraphWriter& to) {
     return to.Add(Reduce{.kind = ReduceKind::kSum, .axes_mask = 1u << last, .keep_dims = false}, {taken});
   };
   Made loss = of_class(to.Add(UnaryKind::kNeg, to.Add(BinaryKind::kMul, {x, weights})));
-  const std::string_view reduction = op.Text("reduction", "mean");
-  if (reduction != "none" && reduction != "sum" && reduction != "mean") {
-    return Error(StatusCode::kMalformedInput, "the reduction '{}'", reduction.substr(0, 40));
-  }
+  HEARTH_ASSIGN(const size_t reduction, op.Choice("reduction", {"mean", "sum", "none"}, StatusCode::kMalformedInput));
   const Reduce sum{.kind = ReduceKind::kSum, .axes_mask = (1u << last) - 1, .keep_dims = false};
-  if (reduction != "none") loss = to.Add(sum, {loss});
-  if (reduction == "mean") loss = to.Add(BinaryKind::kDiv, {loss, to.Add(sum, {of_class(weights)})});
+  if (reduction != 2) loss = to.Add(sum, {loss});
+  if (reduction == 0) loss = to.Add(BinaryKind::kDiv, {loss, to.Add(sum, {of_class(weights)})});
   HEARTH_ASSIGN(const ValueId made, loss);
   return std::vector{Tensor{.plain = made}, last == 1 ? Tensor{.plain = x} : Tensor{.last = x}};
 }

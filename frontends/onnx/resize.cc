@@ -240,10 +240,8 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
   if (!region.empty() && region.size() != 2 * axes.size()) {
     return Error(StatusCode::kMalformedInput, "a region of {} numbers for {} dimensions", region.size(), axes.size());
   }
-  const std::string_view policy = op.Text("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
-    return Error(StatusCode::kMalformedInput, "the policy '{}'", policy.substr(0, 40));
-  }
+  HEARTH_ASSIGN(const size_t policy, op.Choice("keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"},
+                                               StatusCode::kMalformedInput, "policy"));
   for (size_t k = 0; k < axes.size(); ++k) {
     HEARTH_ASSIGN(const int d, OpView::Axis(axes[k], rank));
     Resized& r = all[static_cast<size_t>(d)];
@@ -262,12 +260,12 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
     r.out = static_cast<int64_t>(made);
     r.scale = sizes.empty() ? static_cast<float>(scales[k]) : static_cast<float>(r.out) / static_cast<float>(r.in);
   }
-  if (sizes.empty() || policy == "stretch") return all;
+  if (sizes.empty() || policy == 0) return all;
   // One scale for all: the least or the largest.
   const auto chosen = [&](int64_t axis) -> Resized& { return all[static_cast<size_t>(axis < 0 ? axis + rank : axis)]; };
   float scale = chosen(axes[0]).scale;
   for (const int64_t axis : axes) {
-    scale = policy == "not_larger" ? std::min(scale, chosen(axis).scale) : std::max(scale, chosen(axis).scale);
+    scale = policy == 1 ? std::min(scale, chosen(axis).scale) : std::max(scale, chosen(axis).scale);
   }
   for (const int64_t axis : axes) {
     Resized& r = chosen(axis);
@@ -279,12 +277,8 @@ Result<std::vector<Resized>> ResizedOf(const OpView& op, const Shape& shape, boo
 }
 
 Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
-  Rules rules;
-  const std::string_view mode = op.Text("mode", "nearest");
-  if (mode != "nearest" && mode != "linear" && mode != "cubic") {
-    return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
-  }
-  rules.filter = mode == "nearest" ? Filter::kNearest : mode == "linear" ? Filter::kLinear : Filter::kCubic;
+  HEARTH_ASSIGN(const size_t mode, op.Choice("mode", {"nearest", "linear", "cubic"}));
+  Rules rules{.filter = static_cast<Filter>(mode)};
   if (is_upsample || op.opset() < 11) {
     rules.coordinates = "asymmetric";
     rules.rounding = "simple";
@@ -296,16 +290,12 @@ Result<Rules> RulesOf(const OpView& op, bool is_upsample) {
   rules.excludes_outside = op.Int("exclude_outside", 0) != 0;
   rules.antialiases = op.Int("antialias", 0) != 0;
   rules.outside = op.Float("extrapolation_value", 0.0);
-  constexpr std::string_view kCoordinates[] = {"half_pixel",          "half_pixel_symmetric", "pytorch_half_pixel",
-                                               "align_corners",       "asymmetric",           "tf_crop_and_resize",
-                                               "tf_half_pixel_for_nn"};
-  if (std::ranges::find(kCoordinates, rules.coordinates) == std::end(kCoordinates)) {
-    return Error(StatusCode::kUnsupported, "the coordinates '{}'", rules.coordinates.substr(0, 40));
-  }
-  constexpr std::string_view kRoundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
-  if (std::ranges::find(kRoundings, rules.rounding) == std::end(kRoundings)) {
-    return Error(StatusCode::kUnsupported, "the nearest_mode '{}'", rules.rounding.substr(0, 40));
-  }
+  HEARTH_TRY(op.Choice("coordinate_transformation_mode",
+                       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                        "tf_crop_and_resize", "tf_half_pixel_for_nn"},
+                       StatusCode::kUnsupported, "coordinates")
+                 .status());
+  HEARTH_TRY(op.Choice("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}).status());
   // A rounding of the offset may move an element.
   if (rules.coordinates == "half_pixel_symmetric" && rules.filter == Filter::kNearest) {
     return Error(StatusCode::kUnsupported, "nearest elements by the coordinates 'half_pixel_symmetric'");

@@ -134,16 +134,11 @@ Made SampleByTaps(NodeWriter& to, ValueId x, const std::vector<ValueId>& places,
 }
 
 Result<Sampling> SamplingOf(const OpView& op) {
-  Sampling rules{.at_centers = op.Int("align_corners", 0) != 0};
-  const std::string_view mode = op.Text("mode", "linear"), padding = op.Text("padding_mode", "zeros");
-  const bool is_nearest = mode == "nearest", is_cubic = mode == "cubic" || mode == "bicubic";
-  if (!is_nearest && !is_cubic && mode != "linear" && mode != "bilinear")
-    return Error(StatusCode::kUnsupported, "the mode '{}'", mode.substr(0, 40));
-  if (padding != "zeros" && padding != "border" && padding != "reflection")
-    return Error(StatusCode::kUnsupported, "the padding_mode '{}'", padding.substr(0, 40));
-  if (is_nearest || is_cubic) rules.between = is_nearest ? Between::kNearest : Between::kCubic;
-  if (padding != "zeros") rules.outside = padding == "border" ? Outside::kBorder : Outside::kReflection;
-  return rules;
+  constexpr Between kModes[] = {Between::kLinear, Between::kLinear, Between::kNearest, Between::kCubic,
+                                Between::kCubic};
+  HEARTH_ASSIGN(const size_t mode, op.Choice("mode", {"linear", "bilinear", "nearest", "cubic", "bicubic"}));
+  HEARTH_ASSIGN(const size_t padding, op.Choice("padding_mode", {"zeros", "border", "reflection"}));
+  return Sampling{kModes[mode], static_cast<Outside>(padding), op.Int("align_corners", 0) != 0};
 }
 
 // (x[N,C,sizes...], points[N,sizes...,dims] from -1 to 1: column, row, ...)

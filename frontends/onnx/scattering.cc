@@ -14,13 +14,11 @@ namespace {
 constexpr int64_t kMostPlaces = 1 << 24;  // elements of a picture or a window
 
 Result<std::optional<BinaryKind>> MeetingOf(const OpView& op) {
-  const std::string_view kind = op.Text("reduction", "none");
-  if (kind == "none") return std::optional<BinaryKind>();
-  if (kind == "add") return std::optional(BinaryKind::kAdd);
-  if (kind == "mul") return std::optional(BinaryKind::kMul);
-  if (kind == "max") return std::optional(BinaryKind::kMaximum);
-  if (kind == "min") return std::optional(BinaryKind::kMinimum);
-  return Error(StatusCode::kMalformedInput, "the reduction '{}'", kind.substr(0, 40));
+  constexpr std::optional<BinaryKind> kKinds[] = {std::nullopt, BinaryKind::kAdd, BinaryKind::kMul,
+                                                  BinaryKind::kMaximum, BinaryKind::kMinimum};
+  HEARTH_ASSIGN(const size_t kind,
+                op.Choice("reduction", {"none", "add", "mul", "max", "min"}, StatusCode::kMalformedInput));
+  return kKinds[kind];
 }
 
 // The places of updates, of which only the first rows are valid where data say how many. Each row has as many places.
