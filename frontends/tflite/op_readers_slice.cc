@@ -50,14 +50,6 @@ Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options
   return Run{static_cast<int32_t>(begin), static_cast<int32_t>((length + step - 1) / step), range.stride};
 }
 
-// Appends dimension `d` of the input as a whole.
-void AppendWhole(int32_t dim, Slice& slice, int d, std::vector<int32_t>& shape) {
-  slice.begin[d] = 0;
-  slice.size[d] = dim;
-  slice.strides[d] = 1;
-  shape.push_back(dim);
-}
-
 struct StridedOperands {
   std::vector<int32_t> begin, end, strides;
 };
@@ -104,13 +96,42 @@ Result<Part> PartOf(const OperatorView& op, const wire::StridedSliceOptions& opt
   return Part{begin, static_cast<int32_t>((length + stride - 1) / stride), stride, true};
 }
 
-// The number of entries that stand for one input dimension: all but the ellipsis and new dimensions.
-int CountInputEntries(const wire::StridedSliceOptions& options, int entries) {
-  int count = 0;
+// The shape of the result. take(d, entry) says how many elements of dimension `d` the entry takes; -1: all of them, as
+// no entry stands for it.
+template <typename Take>
+Result<Shape> ShapeOfParts(const wire::StridedSliceOptions& options, int entries, const Shape& input,
+                           const Take& take) {
+  int taken = 0;  // all entries but the ellipsis and new dimensions
   for (int i = 0; i < entries; ++i) {
-    count += HasBit(options.ellipsis_mask(), i) || HasBit(options.new_axis_mask(), i) ? 0 : 1;
+    taken += HasBit(options.ellipsis_mask(), i) || HasBit(options.new_axis_mask(), i) ? 0 : 1;
   }
-  return count;
+  if (taken > input.rank()) {
+    return Error(StatusCode::kMalformedInput, "ranges for {} dimensions of shape {}", taken, input.ToString());
+  }
+  std::vector<int32_t> shape;
+  int d = 0;
+  const auto take_whole = [&](int count) -> Status {
+    for (; count > 0; --count) {
+      HEARTH_ASSIGN(const int32_t size, take(d++, -1));
+      shape.push_back(size);
+    }
+    return Status::Ok();
+  };
+  int left_out = input.rank() - taken;
+  for (int i = 0; i < entries; ++i) {
+    if (HasBit(options.ellipsis_mask(), i)) {  // all dimensions without an entry
+      HEARTH_TRY(take_whole(std::exchange(left_out, 0)));
+    } else if (HasBit(options.new_axis_mask(), i)) {
+      shape.push_back(1);
+    } else {
+      HEARTH_ASSIGN(const int32_t size, take(d++, i));
+      if (!HasBit(options.shrink_axis_mask(), i)) shape.push_back(size);
+    }
+  }
+  HEARTH_TRY(take_whole(input.rank() - d));
+  if (shape.size() <= Shape::kMaxRank) return Shape::FromSpan(shape);
+  return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
+               int{Shape::kMaxRank});
 }
 
 }  // namespace
@@ -154,36 +175,18 @@ Result<Op> ReadStridedSlice(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::StridedSliceOptions* options, view.Options<wire::StridedSliceOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   HEARTH_ASSIGN(const StridedOperands operands, ReadStridedOperands(view));
-  const int entries = static_cast<int>(operands.begin.size());
-  const int taken = CountInputEntries(*options, entries);
-  if (taken > input.rank()) {
-    return Error(StatusCode::kMalformedInput, "ranges for {} dimensions of shape {}", taken, input.ToString());
-  }
   Slice slice{.begin = input, .size = input, .strides = input};
-  std::vector<int32_t> shape;
-  int d = 0;  // input dimension
-  int left_out = input.rank() - taken;
-  for (int i = 0; i < entries; ++i) {
-    if (HasBit(options->ellipsis_mask(), i)) {  // all dimensions without an entry
-      for (; left_out > 0; --left_out, ++d) AppendWhole(input[d], slice, d, shape);
-    } else if (HasBit(options->new_axis_mask(), i)) {
-      shape.push_back(1);
-    } else {
-      const Range range{operands.begin[i], operands.end[i], operands.strides[i], i};
-      HEARTH_ASSIGN(const Run run, Resolve(range, *options, input[d]));
-      slice.begin[d] = run.begin;
-      slice.size[d] = run.size;
-      slice.strides[d] = run.stride;
-      if (!HasBit(options->shrink_axis_mask(), i)) shape.push_back(run.size);
-      ++d;
+  const auto take = [&](int d, int entry) -> Result<int32_t> {
+    Run run{0, input[d], 1};
+    if (const auto i = static_cast<size_t>(entry); entry >= 0) {
+      HEARTH_ASSIGN(run, Resolve({operands.begin[i], operands.end[i], operands.strides[i], entry}, *options, input[d]));
     }
-  }
-  for (; d < input.rank(); ++d) AppendWhole(input[d], slice, d, shape);
-  if (shape.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
-                 int{Shape::kMaxRank});
-  }
-  slice.shape = Shape::FromSpan(shape);
+    slice.begin[d] = run.begin;
+    slice.size[d] = run.size;
+    slice.strides[d] = run.stride;
+    return run.size;
+  };
+  HEARTH_ASSIGN(slice.shape, ShapeOfParts(*options, static_cast<int>(operands.begin.size()), input, take));
   return Op(slice);
 }
 
@@ -220,38 +223,22 @@ Expanded ExpandStridedSlice(OperatorView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const std::vector<int32_t> strides, op.ConstantIntegers(3));
   const Shape input = op.shape(0);
   const auto entries = static_cast<int>(strides.size());
-  const int taken = CountInputEntries(*options, entries);
-  if (op.shape(1).element_count() != entries || op.shape(2).element_count() != entries || taken > input.rank()) {
+  if (op.shape(1).element_count() != entries || op.shape(2).element_count() != entries) {
     return Error(StatusCode::kMalformedInput, "{} begins, {} ends and {} strides for an input of shape {}",
                  op.shape(1).element_count(), op.shape(2).element_count(), entries, input.ToString());
   }
   std::vector<Part> parts;
-  std::vector<int32_t> shape;
-  const auto add_whole = [&](int32_t dim) {
-    parts.push_back({{}, dim});
-    shape.push_back(dim);
+  const auto take = [&](int d, int entry) -> Result<int32_t> {
+    Part& part = parts.emplace_back(Part{{}, input[d]});
+    if (entry < 0) return part.count;
+    const int32_t stride = strides[static_cast<size_t>(entry)];
+    if (stride == 0) return Error(StatusCode::kMalformedInput, "a stride of 0");
+    HEARTH_ASSIGN(part, PartOf(op, *options, entry, stride, input[d]));
+    if (part.count < 1) return Error(StatusCode::kUnsupported, "it takes nothing of dimension {}", entry);
+    return part.count;
   };
-  int left_out = input.rank() - taken;
-  for (int i = 0; i < entries; ++i) {
-    if (HasBit(options->ellipsis_mask(), i)) {
-      for (; left_out > 0; --left_out) add_whole(input[static_cast<int>(parts.size())]);
-    } else if (HasBit(options->new_axis_mask(), i)) {
-      shape.push_back(1);
-    } else {
-      const int32_t stride = strides[static_cast<size_t>(i)];
-      if (stride == 0) return Error(StatusCode::kMalformedInput, "a stride of 0");
-      HEARTH_ASSIGN(const Part part, PartOf(op, *options, i, stride, input[static_cast<int>(parts.size())]));
-      if (part.count < 1) return Error(StatusCode::kUnsupported, "it takes nothing of dimension {}", i);
-      parts.push_back(part);
-      if (!HasBit(options->shrink_axis_mask(), i)) shape.push_back(part.count);
-    }
-  }
-  while (parts.size() < static_cast<size_t>(input.rank())) add_whole(input[static_cast<int>(parts.size())]);
-  if (shape.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
-                 int{Shape::kMaxRank});
-  }
-  return OneValue(to.AddReshape(AddPartAt(to, op.operand(0), parts), Shape::FromSpan(shape)));
+  HEARTH_ASSIGN(const Shape shape, ShapeOfParts(*options, entries, input, take));
+  return OneValue(to.AddReshape(AddPartAt(to, op.operand(0), parts), shape));
 }
 
 }  // namespace hearth
