@@ -94,8 +94,4 @@ Result<std::span<const std::byte>> ZipDirectory::ContentsOf(uint64_t record) con
   return file_.subspan(data, size);
 }
 
-Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file, std::string_view name) {
-  return ZipDirectory(file).Find(name);
-}
-
 }  // namespace hearth

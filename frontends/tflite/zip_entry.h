@@ -35,9 +35,6 @@ class ZipDirectory {
   Status why_missing_;  // of the names that are not in records_
 };
 
-// ZipDirectory(file).Find(name), for a single entry.
-Result<std::span<const std::byte>> FindZipEntry(std::span<const std::byte> file, std::string_view name);
-
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_TFLITE_ZIP_ENTRY_H_

@@ -26,7 +26,7 @@ OracleArchive::OracleArchive() {
 }
 
 Result<std::span<const std::byte>> OracleArchive::Find(const std::string& file) const {
-  return FindZipEntry(bytes_, file);
+  return ZipDirectory(bytes_).Find(file);
 }
 
 }  // namespace hearth

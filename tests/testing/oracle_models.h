@@ -23,7 +23,7 @@ class OracleArchive {
  public:
   OracleArchive();
 
-  // A model's content, valid as long as this object. Errors: as FindZipEntry.
+  // A model's content, valid as long as this object. Errors: as ZipDirectory::Find.
   Result<std::span<const std::byte>> Find(const std::string& file) const;
 
  private:

@@ -182,9 +182,9 @@ TEST(ZipEntry, AnEntryIsFoundBehindAnythingAndBeforeAComment) {
   Bytes file = WithArchive(Bytes(100), {{"a", "first"}, {"b", ""}});
   file[file.size() - 2] = std::byte{3};
   file.insert(file.end(), 3, std::byte{'x'});
-  EXPECT_EQ(FindZipEntry(file, "a").value().size(), 5u);
-  EXPECT_EQ(FindZipEntry(file, "b").value().size(), 0u);
-  EXPECT_EQ(FindZipEntry(file, "c").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(ZipDirectory(file).Find("a").value().size(), 5u);
+  EXPECT_EQ(ZipDirectory(file).Find("b").value().size(), 0u);
+  EXPECT_EQ(ZipDirectory(file).Find("c").status().code(), StatusCode::kNotFound);
 }
 
 TEST(ZipEntry, TheArchiveIsLookedForOnceForManyEntries) {
@@ -197,19 +197,19 @@ TEST(ZipEntry, TheArchiveIsLookedForOnceForManyEntries) {
 }
 
 TEST(ZipEntry, TheFirstOfTwoEntriesOfOneNameCounts) {
-  EXPECT_EQ(FindZipEntry(WithArchive({}, {{"a", "first"}, {"a", "again, longer"}}), "a").value().size(), 5u);
+  EXPECT_EQ(ZipDirectory(WithArchive({}, {{"a", "first"}, {"a", "again, longer"}})).Find("a").value().size(), 5u);
 }
 
 TEST(ZipEntry, EntriesBeforeADamageInTheDirectoryAreFound) {
   Bytes file = WithArchive(Bytes(100), {{"a", "first"}, {"b", "second"}});
   file[file.size() - 22 - 47] = std::byte{0};  // the signature of b's record, of 46 bytes and its name
-  EXPECT_EQ(FindZipEntry(file, "a").value().size(), 5u);
-  EXPECT_EQ(FindZipEntry(file, "b").status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(ZipDirectory(file).Find("a").value().size(), 5u);
+  EXPECT_EQ(ZipDirectory(file).Find("b").status().code(), StatusCode::kMalformedInput);
 }
 
 TEST(ZipEntry, AFileWithoutAnArchiveHasNoEntries) {
   for (const size_t size : {size_t{0}, size_t{21}, size_t{22}, size_t{70000}}) {
-    EXPECT_EQ(FindZipEntry(Bytes(size), "a").status().code(), StatusCode::kNotFound);
+    EXPECT_EQ(ZipDirectory(Bytes(size)).Find("a").status().code(), StatusCode::kNotFound);
   }
 }
 
@@ -220,7 +220,7 @@ TEST(ZipEntry, AnArchiveWhosePartsLieOutsideIsAnError) {
     Bytes damaged = whole;
     damaged[damaged.size() - from_end + 1] = std::byte{0xff};
     damaged[damaged.size() - from_end + 2] = std::byte{0xff};
-    const Status status = FindZipEntry(damaged, "a").status();
+    const Status status = ZipDirectory(damaged).Find("a").status();
     EXPECT_EQ(status.code(), StatusCode::kMalformedInput) << from_end << " " << status.message();
   }
 }
