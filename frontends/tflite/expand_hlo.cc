@@ -96,21 +96,13 @@ Result<std::vector<int64_t>> ListOfAxes(const flatbuffers::Vector<int64_t>* list
 }
 
 std::optional<BinaryKind> FunctionOf(int32_t code) {
-  switch (code) {
-    case 0:
-    case 163: return BinaryKind::kAdd;
-    case 18:
-    case 165: return BinaryKind::kMul;
-    case 55:
-    case 166: return BinaryKind::kMaximum;
-    case 57:
-    case 181: return BinaryKind::kMinimum;
-    case 86:
-    case 176: return BinaryKind::kLogicalAnd;
-    case 84:
-    case 183: return BinaryKind::kLogicalOr;
-    default: return std::nullopt;
-  }
+  static constexpr std::pair<int32_t, BinaryKind> kFunctions[] = {
+      {0, BinaryKind::kAdd},          {163, BinaryKind::kAdd},      {18, BinaryKind::kMul},
+      {165, BinaryKind::kMul},        {55, BinaryKind::kMaximum},   {166, BinaryKind::kMaximum},
+      {57, BinaryKind::kMinimum},     {181, BinaryKind::kMinimum},  {86, BinaryKind::kLogicalAnd},
+      {176, BinaryKind::kLogicalAnd}, {84, BinaryKind::kLogicalOr}, {183, BinaryKind::kLogicalOr}};
+  const auto* const found = std::ranges::find(kFunctions, code, &std::pair<int32_t, BinaryKind>::first);
+  return found == std::end(kFunctions) ? std::nullopt : std::optional(found->second);
 }
 
 Status CheckElementsOf(const TensorDesc& desc, BinaryKind kind) {
