@@ -106,14 +106,9 @@ Expanded ExpandReverseSequence(OperatorView& op, GraphWriter& to) {
   return OneValue(AddReverseSequence(to, op.operand(0), op.operand(1), axis, batch_axis));
 }
 
-// (diagonal)
-Expanded ExpandMatrixDiag(OperatorView& op, GraphWriter& to) {
-  return OneValue(AddDiagonal(to, op.operand(0), kNoValue));
-}
-
-// (matrix, diagonal)
-Expanded ExpandMatrixSetDiag(OperatorView& op, GraphWriter& to) {
-  return OneValue(AddDiagonal(to, op.operand(1), op.operand(0)));
+// (diagonal), or (matrix, diagonal)
+Expanded ExpandDiagonal(OperatorView& op, GraphWriter& to) {
+  return OneValue(op.Has(1) ? AddDiagonal(to, op.operand(1), op.operand(0)) : AddDiagonal(to, op.operand(0), kNoValue));
 }
 
 // (indices, updates, shape)

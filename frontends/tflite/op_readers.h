@@ -28,6 +28,19 @@ Result<Op> ReadActivated(const OperatorView& view) {
   HEARTH_ASSIGN(const Activation activation, ReadActivation(options->fused_activation_function()));
   return Op(Binary{kKind, activation});
 }
+// A layer whose attribute is its activation.
+template <typename Options, typename Layer>
+Result<Op> ReadLayer(const OperatorView& view) {
+  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
+  Layer layer;
+  HEARTH_ASSIGN(layer.activation, ReadActivation(options->fused_activation_function()));
+  return Op(layer);
+}
+template <typename Options, typename Blocks>
+Result<Op> ReadBlocks(const OperatorView& view) {
+  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
+  return Op(Blocks{options->block_size()});
+}
 
 // What a reader of several operators makes for one of them.
 template <auto kRead, auto kKind>
@@ -46,17 +59,17 @@ Result<Padding2D> ReadPadding(wire::Padding padding);
 OperatorReader ReadCast, ReadGelu, ReadLeakyRelu, ReadPRelu, ReadSelect, ReadSoftmax;
 
 // op_readers_shape.cc: operators that change shapes.
-OperatorReader ReadConcatenation, ReadExpandDims, ReadPad, ReadPadV2, ReadReshape, ReadResizeBilinear,
-    ReadResizeNearestNeighbor, ReadSqueeze;
+OperatorReader ReadConcatenation, ReadExpandDims, ReadPad, ReadReshape, ReadResizeBilinear, ReadResizeNearestNeighbor,
+    ReadSqueeze;
 
 // op_readers_movement.cc and op_readers_slice.cc: operators that move elements.
-OperatorReader ReadBatchToSpace, ReadBroadcastTo, ReadDepthToSpace, ReadMirrorPad, ReadPack, ReadReverse, ReadSlice,
-    ReadSpaceToBatch, ReadSpaceToDepth, ReadSplit, ReadSplitV, ReadStridedSlice, ReadTile, ReadTranspose, ReadUnpack;
+OperatorReader ReadBatchToSpace, ReadBroadcastTo, ReadMirrorPad, ReadPack, ReadReverse, ReadSlice, ReadSpaceToBatch,
+    ReadSplit, ReadSplitV, ReadStridedSlice, ReadTile, ReadTranspose, ReadUnpack;
 // Whether it is a STRIDED_SLICE with a begin or end that counts from the end.
 bool CountsFromTheEnd(const OperatorView& view);
 
 // op_readers_reduce.cc: sums, searches, normalizations and lookups.
-OperatorReader ReadTopK, ReadCumSum, ReadL2Normalization, ReadLocalResponseNormalization, ReadGather, ReadOneHot;
+OperatorReader ReadTopK, ReadCumSum, ReadLocalResponseNormalization, ReadGather, ReadOneHot;
 Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind);
 Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind);
 
@@ -64,7 +77,7 @@ Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind);
 OperatorReader ReadDetectionPostProcess, ReadTransposeConvBias, ReadMaxPoolArgmax, ReadMaxUnpool;
 
 // recurrent.cc
-OperatorReader ReadLstm, ReadUnidirectionalSequenceLstm, ReadRnn, ReadUnidirectionalSequenceRnn, ReadSvdf;
+OperatorReader ReadLstm, ReadUnidirectionalSequenceLstm, ReadUnidirectionalSequenceRnn, ReadSvdf;
 // Brings the operands of an LSTM node (5 of a BASIC kernel, or 20 to 24), and its results with the next contents of its
 // states at the end, to the graph's form: stacks the gates' weights, which the file has separately or (BASIC) in
 // another order, into float constants. kUnsupported for weights that are computed at run time or too large.
@@ -88,9 +101,9 @@ OperatorExpansion ExpandShape, ExpandRank, ExpandZerosLike, ExpandFill, ExpandRa
 
 // expansions.cc
 OperatorExpansion ExpandCast, ExpandBitcast, ExpandPRelu, ExpandFakeQuant, ExpandBucketize, ExpandConv3D,
-    ExpandConv3DTranspose, ExpandNonMaxSuppression, ExpandReverseSequence, ExpandMatrixDiag, ExpandMatrixSetDiag,
-    ExpandScatterNd, ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK,
-    ExpandOfPlain, ExpandIntegerMatMul;
+    ExpandConv3DTranspose, ExpandNonMaxSuppression, ExpandReverseSequence, ExpandDiagonal, ExpandScatterNd,
+    ExpandRfft2D, ExpandReal, ExpandImaginary, ExpandComplexAbs, ExpandWhere, ExpandUnique, ExpandTopK, ExpandOfPlain,
+    ExpandIntegerMatMul;
 Expanded ExpandSegments(OperatorView& op, BinaryKind kind);
 template <BinaryKind kKind>
 Expanded ExpandSegments(OperatorView& op, GraphWriter&) {

@@ -71,11 +71,6 @@ Result<Op> ReadBroadcastTo(const OperatorView& view) {
   return Op(BroadcastTo{Shape::FromSpan(dims)});
 }
 
-Result<Op> ReadDepthToSpace(const OperatorView& view) {
-  HEARTH_ASSIGN(const wire::DepthToSpaceOptions* options, view.Options<wire::DepthToSpaceOptions>());
-  return Op(DepthToSpace{options->block_size()});
-}
-
 Result<Op> ReadMirrorPad(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::MirrorPadOptions* options, view.Options<wire::MirrorPadOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
@@ -101,11 +96,6 @@ Result<Op> ReadReverse(const OperatorView& view) {
 Result<Op> ReadSpaceToBatch(const OperatorView& view) {
   HEARTH_ASSIGN(const SpatialBlocks blocks, ReadSpatialBlocks(view));
   return Op(SpaceToBatch{blocks.block, blocks.amounts.before, blocks.amounts.after});
-}
-
-Result<Op> ReadSpaceToDepth(const OperatorView& view) {
-  HEARTH_ASSIGN(const wire::SpaceToDepthOptions* options, view.Options<wire::SpaceToDepthOptions>());
-  return Op(SpaceToDepth{options->block_size()});
 }
 
 Result<Op> ReadSplit(const OperatorView& view) {

@@ -60,13 +60,6 @@ Result<Op> ReadCumSum(const OperatorView& view) {
   return Op(CumSum{axis, options->exclusive(), options->reverse()});
 }
 
-Result<Op> ReadL2Normalization(const OperatorView& view) {
-  HEARTH_ASSIGN(const wire::L2NormOptions* options, view.Options<wire::L2NormOptions>());
-  L2Normalization norm;
-  HEARTH_ASSIGN(norm.activation, ReadActivation(options->fused_activation_function()));
-  return Op(norm);
-}
-
 Result<Op> ReadLocalResponseNormalization(const OperatorView& view) {
   using Options = wire::LocalResponseNormalizationOptions;
   HEARTH_ASSIGN(const Options* options, view.Options<Options>());

@@ -52,26 +52,6 @@ Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) 
   return shape;
 }
 
-// Paddings of PAD and PADV2: [rank, 2] numbers, before and after each dimension.
-Result<Pad> ReadPaddings(const OperatorView& view) {
-  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
-  HEARTH_ASSIGN(const std::vector<int32_t> paddings, view.ConstantIntegers(1));
-  if (paddings.size() != 2 * static_cast<size_t>(input.rank())) {
-    return Error(StatusCode::kMalformedInput, "{} paddings for an input of shape {}; two for each dimension belong",
-                 paddings.size(), input.ToString());
-  }
-  Pad pad{.before = input, .after = input};
-  for (int i = 0; i < input.rank(); ++i) {
-    pad.before[i] = paddings[2 * i];
-    pad.after[i] = paddings[2 * i + 1];
-    if (pad.before[i] < 0 || pad.after[i] < 0 || int64_t{pad.before[i]} + input[i] + pad.after[i] > kMaxPaddedSize) {
-      return Error(StatusCode::kMalformedInput, "paddings of {} and {} around dimension {} of shape {}", pad.before[i],
-                   pad.after[i], i, input.ToString());
-    }
-  }
-  return pad;
-}
-
 template <typename Options>
 Result<Op> ReadResize(const OperatorView& view, ResizeKind kind) {
   HEARTH_ASSIGN(const Options* options, view.Options<Options>());
@@ -107,14 +87,26 @@ Result<Op> ReadExpandDims(const OperatorView& view) {
   return Op(Reshape{shape});
 }
 
+// Paddings are [rank, 2] numbers, before and after each dimension.
 Result<Op> ReadPad(const OperatorView& view) {
-  HEARTH_ASSIGN(const Pad pad, ReadPaddings(view));
-  return Op(pad);
-}
-
-Result<Op> ReadPadV2(const OperatorView& view) {
-  HEARTH_ASSIGN(Pad pad, ReadPaddings(view));
-  HEARTH_ASSIGN(pad.value, view.ConstantReal(2));
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> paddings, view.ConstantIntegers(1));
+  if (paddings.size() != 2 * static_cast<size_t>(input.rank())) {
+    return Error(StatusCode::kMalformedInput, "{} paddings for an input of shape {}; two for each dimension belong",
+                 paddings.size(), input.ToString());
+  }
+  Pad pad{.before = input, .after = input};
+  for (int i = 0; i < input.rank(); ++i) {
+    pad.before[i] = paddings[2 * i];
+    pad.after[i] = paddings[2 * i + 1];
+    if (pad.before[i] < 0 || pad.after[i] < 0 || int64_t{pad.before[i]} + input[i] + pad.after[i] > kMaxPaddedSize) {
+      return Error(StatusCode::kMalformedInput, "paddings of {} and {} around dimension {} of shape {}", pad.before[i],
+                   pad.after[i], i, input.ToString());
+    }
+  }
+  if (view.HasInput(2)) {  // of PADV2
+    HEARTH_ASSIGN(pad.value, view.ConstantReal(2));
+  }
   return Op(pad);
 }
 

@@ -272,13 +272,6 @@ Result<Op> ReadUnidirectionalSequenceLstm(const OperatorView& view) {
   return Op(lstm);
 }
 
-Result<Op> ReadRnn(const OperatorView& view) {
-  HEARTH_ASSIGN(const wire::RNNOptions* options, view.Options<wire::RNNOptions>());
-  Rnn rnn;
-  HEARTH_ASSIGN(rnn.activation, ReadActivation(options->fused_activation_function()));
-  return Op(rnn);
-}
-
 Result<Op> ReadUnidirectionalSequenceRnn(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::SequenceRNNOptions* options, view.Options<wire::SequenceRNNOptions>());
   Rnn rnn{.time_major = options->time_major()};
