@@ -246,6 +246,26 @@ void AppendNumbers(Field& message, int32_t type, std::vector<std::byte>& bytes, 
   }
 }
 
+void VisitNodes(const std::vector<NodeProto>& nodes, const ModelVisitor& visitor);
+
+void VisitGraph(const GraphProto& graph, const ModelVisitor& visitor) {
+  VisitNodes(graph.nodes, visitor);
+  for (const TensorProto& tensor : graph.initializers) {
+    if (visitor.tensor) visitor.tensor(tensor);
+  }
+}
+
+void VisitNodes(const std::vector<NodeProto>& nodes, const ModelVisitor& visitor) {
+  for (const NodeProto& node : nodes) {
+    if (visitor.node) visitor.node(node);
+    for (const AttributeProto& attribute : node.attributes) {
+      if (visitor.attribute) visitor.attribute(node, attribute);
+      if (attribute.tensor != nullptr && visitor.tensor) visitor.tensor(*attribute.tensor);
+      if (attribute.graph != nullptr) VisitGraph(*attribute.graph, visitor);
+    }
+  }
+}
+
 Status Damaged(const std::exception& why) {
   return Error(StatusCode::kMalformedInput, "a damaged ONNX file ({}): fetch or export it again", why.what());
 }
@@ -259,6 +279,11 @@ std::string_view DataTypeName(int32_t type) {
       "complex64", "complex128", "bfloat16",   "float8e4m3", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",     "int4",       "float4e2m1", "float8e8m0", "uint2",          "int2"};
   return type >= 0 && static_cast<size_t>(type) < std::size(kNames) ? kNames[type] : "an unknown type";
+}
+
+void Visit(const ModelProto& model, const ModelVisitor& visitor) {
+  if (model.graph) VisitGraph(*model.graph, visitor);
+  for (const FunctionProto& function : model.functions) VisitNodes(function.nodes, visitor);
 }
 
 bool LooksLikeModel(std::span<const std::byte> bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -135,6 +136,14 @@ struct ModelProto {
   std::optional<GraphProto> graph;
   std::vector<FunctionProto> functions;
 };
+
+// Takes what a model holds, in the order of the file: of its graph, of those in attributes, and of functions.
+struct ModelVisitor {
+  std::function<void(const NodeProto& node)> node = {};
+  std::function<void(const NodeProto& node, const AttributeProto& attribute)> attribute = {};
+  std::function<void(const TensorProto& tensor)> tensor = {};
+};
+void Visit(const ModelProto& model, const ModelVisitor& visitor);
 
 // Whether the bytes are fields as a model has them, a graph among them. Only the top level is looked at.
 bool LooksLikeModel(std::span<const std::byte> bytes);

@@ -33,27 +33,20 @@ Status CheckSignature(const ReadOptions& options) {
                CleanName(options.signature));
 }
 
-// Names of operators that neither a row nor the program has, with how many nodes have them.
-void CountUnknown(const onnx::Reading& reading, const std::vector<onnx::NodeProto>& nodes,
-                  std::map<std::string, int>& unknown) {
-  for (const onnx::NodeProto& node : nodes) {
-    if (!reading.functions.contains({node.domain, node.op_type, node.overload}) &&
-        onnx::FindOperator(node.domain, node.op_type) == nullptr &&
-        onnx::RegisteredOp(reading.options.custom_ops, node) == nullptr) {
-      const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
-      ++unknown[domain + CleanName(ShortName(node.op_type))];
-    }
-    for (const onnx::AttributeProto& attribute : node.attributes) {
-      if (attribute.graph != nullptr) CountUnknown(reading, attribute.graph->nodes, unknown);
-    }
-  }
-}
-
-// "; the model also has ...", for an error about one operator.
+// "; the model also has ...", for an error about one operator: those that neither a row nor the program has, with how
+// many nodes have them.
 std::string OtherUnknown(const onnx::Reading& reading) {
   std::map<std::string, int> unknown;
-  CountUnknown(reading, reading.model.graph->nodes, unknown);
-  for (const auto& [key, function] : reading.functions) CountUnknown(reading, function->nodes, unknown);
+  const auto count = [&](const onnx::NodeProto& node) {
+    if (reading.functions.contains({node.domain, node.op_type, node.overload}) ||
+        onnx::FindOperator(node.domain, node.op_type) != nullptr ||
+        onnx::RegisteredOp(reading.options.custom_ops, node) != nullptr) {
+      return;
+    }
+    const std::string domain = node.domain.empty() ? std::string() : CleanName(ShortName(node.domain)) + ".";
+    ++unknown[domain + CleanName(ShortName(node.op_type))];
+  };
+  onnx::Visit(reading.model, {.node = count});
   if (unknown.empty()) return "";
   std::string text = "; operators of this model that Hearth does not know: ";
   for (size_t k = 0; const auto& [name, count] : unknown) {
@@ -61,29 +54,6 @@ std::string OtherUnknown(const onnx::Reading& reading) {
     if (++k == 20) break;
   }
   return text;
-}
-
-void AddFiles(const onnx::TensorProto& tensor, std::set<std::string>& files) {
-  if (!tensor.is_external()) return;
-  for (const auto& [key, value] : tensor.external) {
-    if (key == "location") files.insert(std::string(value));
-  }
-}
-
-void AddFiles(const std::vector<onnx::NodeProto>& nodes, std::set<std::string>& files);
-
-void AddFiles(const onnx::GraphProto& graph, std::set<std::string>& files) {
-  for (const onnx::TensorProto& tensor : graph.initializers) AddFiles(tensor, files);
-  AddFiles(graph.nodes, files);
-}
-
-void AddFiles(const std::vector<onnx::NodeProto>& nodes, std::set<std::string>& files) {
-  for (const onnx::NodeProto& node : nodes) {
-    for (const onnx::AttributeProto& attribute : node.attributes) {
-      if (attribute.tensor != nullptr) AddFiles(*attribute.tensor, files);
-      if (attribute.graph != nullptr) AddFiles(*attribute.graph, files);
-    }
-  }
 }
 
 // What to do where the content of a small input decides a shape, if the error does not say so itself.
@@ -161,8 +131,12 @@ Result<ModelMetadata> ReadOnnxMetadata(std::span<const std::byte> bytes, const R
 Result<std::vector<std::string>> OnnxFiles(std::span<const std::byte> bytes) {
   HEARTH_ASSIGN(const onnx::ModelProto model, onnx::ParseModel(bytes));
   std::set<std::string> files;
-  if (model.graph) AddFiles(*model.graph, files);
-  for (const onnx::FunctionProto& function : model.functions) AddFiles(function.nodes, files);
+  const auto add = [&](const onnx::TensorProto& tensor) {
+    for (const auto& [key, value] : tensor.external) {
+      if (tensor.is_external() && key == "location") files.insert(std::string(value));
+    }
+  };
+  onnx::Visit(model, {.tensor = add});
   for (const std::string& file : files) {
     const std::filesystem::path path(file);
     const bool leads_out = path.is_absolute() || file.empty() || file.find('\0') != std::string::npos ||

@@ -16,35 +16,6 @@ namespace {
 
 constexpr std::string_view kClasses = "classlabels_strings";
 
-class TextCollector {
- public:
-  void Add(const GraphProto& graph) {
-    Add(graph.nodes);
-    for (const TensorProto& tensor : graph.initializers) AddTexts(tensor.texts);
-  }
-  void Add(const std::vector<NodeProto>& nodes) {
-    for (const NodeProto& node : nodes) {
-      for (const AttributeProto& attribute : node.attributes) {
-        if (node.domain == DomainName(kClassic) && attribute.name.ends_with("_strings")) AddTexts(attribute.strings);
-        if (node.domain == DomainName(kClassic) && attribute.name == "default_string") AddTexts({attribute.s});
-        if (attribute.tensor != nullptr) AddTexts(attribute.tensor->texts);
-        if (attribute.graph != nullptr) Add(*attribute.graph);
-      }
-    }
-  }
-  std::vector<std::string_view> TakeTexts() { return std::move(texts_); }
-
- private:
-  void AddTexts(const std::vector<std::string_view>& texts) {
-    for (const std::string_view text : texts) {
-      if (known_.insert(text).second) texts_.push_back(text);
-    }
-  }
-
-  std::vector<std::string_view> texts_;
-  std::set<std::string_view> known_;
-};
-
 std::vector<std::string> Cleaned(const std::vector<std::string_view>& texts) {
   std::vector<std::string> made;
   made.reserve(texts.size());
@@ -120,10 +91,20 @@ std::vector<std::string> NamesOf(std::string_view dict) {
 }  // namespace
 
 std::vector<std::string_view> TextsOf(const ModelProto& model) {
-  TextCollector collector;
-  if (model.graph) collector.Add(*model.graph);
-  for (const FunctionProto& function : model.functions) collector.Add(function.nodes);
-  return collector.TakeTexts();
+  std::vector<std::string_view> texts;
+  std::set<std::string_view> known;
+  const auto add = [&](const std::vector<std::string_view>& listed) {
+    for (const std::string_view text : listed) {
+      if (known.insert(text).second) texts.push_back(text);
+    }
+  };
+  const auto add_listed = [&](const NodeProto& node, const AttributeProto& attribute) {
+    if (node.domain != DomainName(kClassic)) return;
+    if (attribute.name.ends_with("_strings")) add(attribute.strings);
+    if (attribute.name == "default_string") add({attribute.s});
+  };
+  Visit(model, {.attribute = add_listed, .tensor = [&](const TensorProto& tensor) { add(tensor.texts); }});
+  return texts;
 }
 
 std::vector<TensorMetadata> OutputLabels(const ModelProto& model) {
