@@ -22,23 +22,17 @@ std::string TypeName(wire::TensorType type) {
 }  // namespace
 
 std::optional<DType> DTypeOf(wire::TensorType type) {
-  switch (type) {
-    case wire::TensorType_FLOAT32: return DType::kFloat32;
-    case wire::TensorType_FLOAT16: return DType::kFloat16;
-    case wire::TensorType_INT32: return DType::kInt32;
-    case wire::TensorType_UINT8: return DType::kUInt8;
-    case wire::TensorType_INT64: return DType::kInt64;
-    case wire::TensorType_BOOL: return DType::kBool;
-    case wire::TensorType_INT16: return DType::kInt16;
-    case wire::TensorType_INT8: return DType::kInt8;
-    case wire::TensorType_INT2: return DType::kInt4;  // only for constants, which are widened
-    case wire::TensorType_INT4: return DType::kInt4;
-    case wire::TensorType_UINT16: return DType::kUInt16;
-    case wire::TensorType_UINT32: return DType::kUInt32;
-    case wire::TensorType_FLOAT64: return DType::kFloat64;
-    case wire::TensorType_UINT64: return DType::kUInt64;
-    default: return std::nullopt;
-  }
+  static constexpr std::pair<wire::TensorType, DType> kTypes[] = {
+      {wire::TensorType_FLOAT32, DType::kFloat32}, {wire::TensorType_FLOAT16, DType::kFloat16},
+      {wire::TensorType_INT32, DType::kInt32},     {wire::TensorType_UINT8, DType::kUInt8},
+      {wire::TensorType_INT64, DType::kInt64},     {wire::TensorType_BOOL, DType::kBool},
+      {wire::TensorType_INT16, DType::kInt16},     {wire::TensorType_INT8, DType::kInt8},
+      {wire::TensorType_INT2, DType::kInt4},  // only for constants, which are widened
+      {wire::TensorType_INT4, DType::kInt4},       {wire::TensorType_UINT16, DType::kUInt16},
+      {wire::TensorType_UINT32, DType::kUInt32},   {wire::TensorType_FLOAT64, DType::kFloat64},
+      {wire::TensorType_UINT64, DType::kUInt64}};
+  const auto* const known = std::ranges::find(kTypes, type, &std::pair<wire::TensorType, DType>::first);
+  return known == std::end(kTypes) ? std::nullopt : std::optional(known->second);
 }
 
 bool CanBeQuantized(DType dtype) {
