@@ -15,6 +15,12 @@ constexpr int kMostSteps = 64, kMostLevels = 4;
 constexpr double kMostCounted = 1 << 24;
 constexpr int64_t kMostListed = 8;  // numbers of which the least is taken, or that are looked up
 
+// An element of a value, by its number.
+struct Element {
+  ValueId of = kNoValue;
+  int64_t at = 0;
+};
+
 // The node that makes a value; null for inputs and constants, and where the budget ends.
 const Node* MakerOf(const NodeWriter& to, ValueId value) {
   return to.IsConstant(value) || !to.budget().ChargeSteps(1).ok() ? nullptr : to.ProducerOf(value);
@@ -65,8 +71,7 @@ Element MovedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   return {node.inputs[0], place};
 }
 
-}  // namespace
-
+// The element that a node copies to element `at` of its result; kNoValue if it calculates it.
 Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   if (node.inputs.empty() || at >= to.shape(node.outputs[0]).element_count()) return {};
   const bool is_cast = std::holds_alternative<Cast>(node.op);
@@ -93,8 +98,6 @@ Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at) {
   }
   return {};
 }
-
-namespace {
 
 Element SourceOf(const NodeWriter& to, Element element, int levels = kMostLevels);
 
@@ -222,6 +225,33 @@ Limits LimitsOf(const NodeWriter& to, Element element, int levels) {
 }
 
 }  // namespace
+
+Start StartOf(const NodeWriter& to, ValueId integers, int64_t element) {
+  Element at{integers, element};
+  int64_t offset = 0;
+  while (const Node* maker = MakerOf(to, at.of)) {
+    // Neither a rounded sum nor one that wraps sooner is the sum of its parts: int(x + 0.5), uint8(x + 3).
+    const DType dtype = to.desc(at.of).dtype;
+    if (maker->outputs.size() != 1 || (dtype != DType::kInt32 && dtype != DType::kInt64)) break;
+    const auto* binary = std::get_if<Binary>(&maker->op);
+    const bool is_plain = binary != nullptr && binary->activation == Activation::kNone;
+    const bool is_sum = is_plain && binary->kind == BinaryKind::kAdd;
+    const bool is_difference = is_plain && binary->kind == BinaryKind::kSub;
+    const size_t constant = is_difference || (is_sum && to.IsConstant(maker->inputs[1])) ? 1 : 0;
+    if ((is_sum || is_difference) && to.IsConstant(maker->inputs[constant])) {
+      const int64_t number = ToInt64(*ConstantAt(to, OperandAt(to, maker->inputs[constant], at.at)));
+      offset += is_sum ? number : -number;
+      at = OperandAt(to, maker->inputs[1 - constant], at.at);
+      continue;
+    }
+    const bool is_cast = std::holds_alternative<Cast>(maker->op);
+    const Element from = is_cast ? Element{maker->inputs[0], at.at} : CopiedFrom(to, *maker, at.at);
+    if (from.of == kNoValue) break;
+    at = from;
+  }
+  const std::optional<double> known = ConstantAt(to, at);
+  return known ? Start{kNoValue, 0, offset + ToInt64(*known)} : Start{at.of, at.at, offset};
+}
 
 std::optional<double> ConstantIn(const NodeWriter& to, ValueId list, int64_t at) {
   return ConstantAt(to, SourceOf(to, {list, at}));

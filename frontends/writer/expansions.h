@@ -82,8 +82,8 @@ struct Start {
   ValueId value = kNoValue;
   int64_t element = 0, offset = 0;
 };
-// An element of integers, followed back through sums with constants and through what moves it: what two of them have in
-// common is then seen.
+// counts.cc. An element of integers, followed back through sums with constants and through what moves it: what two of
+// them have in common is then seen.
 Start StartOf(const NodeWriter& to, ValueId integers, int64_t element);
 struct Part {  // of one dimension: `count` elements, every `stride`-th from `start` on
   Start start;

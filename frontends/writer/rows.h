@@ -47,13 +47,7 @@ Result<std::pair<ValueId, ValueId>> AddPlaces(NodeWriter& to, ValueId value);
 // Parts one after the other; of rows along `axis` that data make the valid ones.
 Made AddConcat(NodeWriter& to, const std::vector<ValueId>& parts, int axis);
 
-// counts.cc. An element of a value, by its number.
-struct Element {
-  ValueId of = kNoValue;
-  int64_t at = 0;
-};
-// The element that a node copies to element `at` of its result; kNoValue if it calculates it.
-Element CopiedFrom(const NodeWriter& to, const Node& node, int64_t at);
+// ---- counts.cc ----
 
 // A number that data make as a number of rows (int32[1]), from 0 to `most`; one that is such a number, or a
 // copy of it, stays the same value.
