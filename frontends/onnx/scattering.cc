@@ -52,6 +52,23 @@ bool IsFollowedBy(const Shape& first, const Shape& shape, int from, const Shape&
   return std::ranges::equal(dims, whole.dims());
 }
 
+// Operand 0 with rows changed by those of operand `updates`, at places. Its dimensions are turned first; then the first
+// ones, `leading`, count its rows.
+Made ScatterInto(OpView& op, NodeWriter& to, const Shape& turn, int leading, size_t updates, ValueId places,
+                 const std::optional<BinaryKind>& kind) {
+  HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
+  const Shape shape = to.shape(turned);
+  const auto count = static_cast<int32_t>(CountBetween(shape, 0, leading));
+  const auto row = static_cast<int32_t>(CountBetween(shape, leading, shape.rank()));
+  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(turned, {count, row}));
+  HEARTH_ASSIGN(const ValueId rows, to.AddReshape(to.AddTranspose(op.In(updates), turn), {to.shape(places)[0], row}));
+  return to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, rows, places, kind), shape), turn);
+}
+// Its dimensions as they are.
+Shape Unturned(const Shape& shape) {
+  return Exchange(0, 0, shape.rank());
+}
+
 Results ReadScatterNd(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
   HEARTH_ASSIGN(const std::optional<BinaryKind> kind, MeetingOf(op));
@@ -67,14 +84,10 @@ Results ReadScatterNd(OpView& op, GraphWriter& to) {
                  given.shape.ToString(), indices.ToString(), desc.shape.ToString());
   }
   const auto rows = static_cast<int32_t>(CountBetween(indices, 0, indices.rank() - 1));
-  const auto count = static_cast<int32_t>(CountBetween(desc.shape, 0, n));
-  const auto row = static_cast<int32_t>(CountBetween(desc.shape, n, desc.shape.rank()));
   HEARTH_ASSIGN(const ValueId of_file, op.In(1));
   const Made all = ComputedPlaces(to, listed, desc.shape, rows, n);
   HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), indices[0]));
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {count, row}));
-  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, row}));
-  return Scattered(op, to, to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape), first_node, 0);
+  return Scattered(op, to, ScatterInto(op, to, Unturned(desc.shape), n, 2, places, kind), first_node, 0);
 }
 
 // The list of indices along an axis that all other dimensions repeat, as PyTorch expands those of whole rows.
@@ -107,17 +120,10 @@ Made RepeatedList(OpView& op, NodeWriter& to, int axis) {
 // Whole slices along an axis at the places of a list: rows of a matrix.
 Made ScatterSlices(OpView& op, NodeWriter& to, int axis, ValueId list, const std::optional<BinaryKind>& kind) {
   HEARTH_ASSIGN(const TensorDesc desc, op.Desc(0));
-  const int32_t rows = to.shape(list)[0], count = desc.shape[axis];
-  const auto row = static_cast<int32_t>(desc.shape.element_count() / count);
   HEARTH_ASSIGN(const ValueId of_file, op.In(1));
   const Made all = FromFront(op, to, list, axis, 1);
-  HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), rows));
-  const Shape turn = Exchange(0, axis, desc.shape.rank());
-  HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
-  const Shape shape = to.shape(turned);
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(turned, {count, row}));
-  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(to.AddTranspose(op.In(2), turn), {rows, row}));
-  return to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), shape), turn);
+  HEARTH_ASSIGN(const ValueId places, PlacesOfRows(to, all, to.marks().OpenOf(of_file), to.shape(list)[0]));
+  return ScatterInto(op, to, Exchange(0, axis, desc.shape.rank()), 1, 2, places, kind);
 }
 
 Results ReadScatterElements(OpView& op, GraphWriter& to) {
@@ -138,11 +144,8 @@ Results ReadScatterElements(OpView& op, GraphWriter& to) {
     if (list != kNoValue) return Scattered(op, to, ScatterSlices(op, to, axis, list, kind), first_node, axis);
   }
   HEARTH_ASSIGN(const ValueId indices, FromFront(op, to, op.In(1), axis, 1));
-  const auto rows = static_cast<int32_t>(given.shape.element_count());
   HEARTH_ASSIGN(const ValueId places, PlacesBeside(to, indices, axis, desc.shape));
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(op.In(0), {static_cast<int32_t>(desc.shape.element_count()), 1}));
-  HEARTH_ASSIGN(const ValueId updates, to.AddReshape(op.In(2), {rows, 1}));
-  return Plain(to.AddReshape(ScatterRows(to, matrix, updates, places, kind), desc.shape));
+  return Plain(ScatterInto(op, to, Unturned(desc.shape), desc.shape.rank(), 2, places, kind));
 }
 
 // (cache[B, ..., length, ...], update[B, ..., steps, ...], start[B]?) -> the cache with each batch's update from its
@@ -178,13 +181,7 @@ Results ReadTensorScatter(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId places,
                 to.AddReshape(to.Add(Select{}, {is_in, to.Add(BroadcastTo{{batches, steps}}, {in_batch}), number(-1)}),
                               {batches * steps}));
-  const Shape turn = Exchange(1, axis, desc.shape.rank());
-  HEARTH_ASSIGN(const ValueId turned, to.AddTranspose(op.In(0), turn));
-  const Shape shape = to.shape(turned);
-  const auto row = static_cast<int32_t>(CountBetween(shape, 2, shape.rank()));
-  HEARTH_ASSIGN(const ValueId matrix, to.AddReshape(turned, {batches * length, row}));
-  HEARTH_ASSIGN(const ValueId rows, to.AddReshape(to.AddTranspose(op.In(1), turn), {batches * steps, row}));
-  return Plain(to.AddTranspose(to.AddReshape(ScatterRows(to, matrix, rows, places, std::nullopt), shape), turn));
+  return Plain(ScatterInto(op, to, Exchange(1, axis, desc.shape.rank()), 2, 1, places, std::nullopt));
 }
 
 // Where the elements of the windows lie in a picture of any number of dimensions, -1 for those in its padding: for each
