@@ -37,9 +37,6 @@ Expanded ReadTensors(Scope& around, GraphWriter& to, const GraphProto& graph, co
   HEARTH_ASSIGN(const std::vector<Tensor> made, ReadSubgraphIn(around, to, graph, given));
   return Values(made);
 }
-Expanded ReadTensors(OpView& op, const GraphProto& graph, const std::vector<ValueId>& inputs) {
-  return ReadTensors(op.scope(), op.to(), graph, inputs);
-}
 
 // Tensors of one shape as slices of a new dimension.
 Made Stacked(NodeWriter& to, const std::vector<ValueId>& parts, int axis, bool is_reverse) {
@@ -186,9 +183,10 @@ Results ReadIf(OpView& op, GraphWriter& to) {
     HEARTH_TRY(to.AddFresh(branch).status());
     return taken;
   }
-  HEARTH_ASSIGN(const std::vector<ValueId> made, to.AddBranches(
-                                                     condition, [&] { return ReadTensors(op, *then_graph, {}); },
-                                                     [&] { return ReadTensors(op, *else_graph, {}); }));
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                to.AddBranches(
+                    condition, [&] { return ReadTensors(op.scope(), to, *then_graph, {}); },
+                    [&] { return ReadTensors(op.scope(), to, *else_graph, {}); }));
   return Plain(made);
 }
 
@@ -264,7 +262,7 @@ Results ReadScan(OpView& op, GraphWriter& to) {
       HEARTH_ASSIGN(const ValueId element, to.AddReshape(slice, Without(shape, dims[k])));
       now.push_back(element);
     }
-    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadTensors(op, *body, now));
+    HEARTH_ASSIGN(const std::vector<ValueId> made, ReadTensors(op.scope(), to, *body, now));
     values.assign(made.begin(), made.begin() + static_cast<ptrdiff_t>(carried));
     for (size_t k = 0; k < collects; ++k) collected[k].push_back(made[carried + k]);
   }
