@@ -129,15 +129,11 @@ Result<TensorDesc> OperatorView::DescribeOutput(int i) const {
 }
 
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {
-  switch (activation) {
-    case wire::ActivationFunctionType_NONE: return Activation::kNone;
-    case wire::ActivationFunctionType_RELU: return Activation::kRelu;
-    case wire::ActivationFunctionType_RELU_N1_TO_1: return Activation::kReluN1To1;
-    case wire::ActivationFunctionType_RELU6: return Activation::kRelu6;
-    case wire::ActivationFunctionType_TANH: return Activation::kTanh;
-    case wire::ActivationFunctionType_SIGN_BIT:
-      return Error(StatusCode::kUnsupported, "no fused activation SIGN_BIT here");
-  }
+  constexpr Activation kKnown[] = {Activation::kNone, Activation::kRelu, Activation::kReluN1To1, Activation::kRelu6,
+                                   Activation::kTanh};
+  if (activation >= 0 && activation <= wire::ActivationFunctionType_TANH) return kKnown[activation];
+  if (activation == wire::ActivationFunctionType_SIGN_BIT)
+    return Error(StatusCode::kUnsupported, "no fused activation SIGN_BIT here");
   return Error(StatusCode::kMalformedInput, "there is no fused activation {}", static_cast<int>(activation));
 }
 

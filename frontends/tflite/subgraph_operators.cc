@@ -217,13 +217,19 @@ Expanded SubgraphReader::OperandsOf(const OperatorView& view, const Op& op) {
   return operands;
 }
 
-// Adds the node of an operator, with the results that the file names.
-Status SubgraphReader::AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands) {
+// The results that the file names.
+Result<std::vector<NamedResult>> SubgraphReader::ResultsOf(const OperatorView& view) {
   std::vector<NamedResult> results;
   for (int k = 0; k < view.output_count(); ++k) {
     HEARTH_ASSIGN(NamedResult result, tensors_.ResultFor(view.output(k)));
     results.push_back(std::move(result));
   }
+  return results;
+}
+
+// Adds the node of an operator.
+Status SubgraphReader::AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands) {
+  HEARTH_ASSIGN(std::vector<NamedResult> results, ResultsOf(view));
   std::vector<int32_t> changed;
   for (const uint8_t position : StateInputs(*view.code().row, view.inputs().size())) {
     if (!view.HasInput(position)) continue;
@@ -261,11 +267,7 @@ Status SubgraphReader::AddAsDeclared(const OperatorView& view, Result<Op> op) {
     operands.push_back(value);
   }
   if (is_custom && HaveRows(to_, operands)) return AddAsDeclared(view, UnknownBecause(view, NeedsAllRows()));
-  std::vector<NamedResult> results;
-  for (int k = 0; k < view.output_count(); ++k) {
-    HEARTH_ASSIGN(NamedResult result, tensors_.ResultFor(view.output(k)));
-    results.push_back(std::move(result));
-  }
+  HEARTH_ASSIGN(std::vector<NamedResult> results, ResultsOf(view));
   HEARTH_ASSIGN(const auto made, to_.AddNamed(*std::move(op), std::move(operands), std::move(results)));
   for (size_t k = 0; k < made.size(); ++k) tensors_[view.output(static_cast<int>(k))].value = made[k];
   return Status::Ok();

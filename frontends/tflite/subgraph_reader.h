@@ -77,6 +77,7 @@ class SubgraphReader {
   Status ReadNode(const OperatorView& view, std::optional<Result<Op>> known);
   Made AddOnRowsOf(const OperatorView& view, const Op& op, const std::vector<ValueId>& operands,
                    const TensorDesc& made);
+  Result<std::vector<NamedResult>> ResultsOf(const OperatorView& view);
   Status AddNode(const OperatorView& view, Op op, std::vector<ValueId> operands);
   Status AddAsDeclared(const OperatorView& view, Result<Op> op);
   Result<std::function<void()>> UndoOf(const OperatorView& view);
