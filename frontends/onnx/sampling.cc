@@ -265,9 +265,8 @@ Results ReadDeformConv(OpView& op, GraphWriter& to) {
   Operands made;
   for (int32_t g = 0; g < windows.groups; ++g) {
     const Made own = to.AddReshape(to.AddSlice(columns, 4, g * inputs, inputs), {batches, h, w, taps * inputs});
-    Operands factors = {own, to.AddSlice(turned, 0, g * outputs, outputs)};
-    if (bias != kNoValue) factors.Append(to.AddSlice(bias, 0, g * outputs, outputs));
-    made.Append(to.Add(FullyConnected{.keep_dims = true}, factors));
+    const Made added = bias == kNoValue ? Made(bias) : to.AddSlice(bias, 0, g * outputs, outputs);
+    made.Append(to.Add(FullyConnected{.keep_dims = true}, {own, to.AddSlice(turned, 0, g * outputs, outputs), added}));
   }
   HEARTH_TRY(made.status);
   return Last(windows.groups == 1 ? Made(made.ids[0]) : to.Add(Concat{.axis = 3}, made));

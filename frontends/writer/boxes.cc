@@ -27,13 +27,11 @@ Expanded AddNonMaxSuppression(NodeWriter& to, const Suppression& given) {
   if (given.most == 0) return NoBoxes(to, has_scores);
   const auto most = static_cast<int32_t>(given.most);
   HEARTH_TRY(to.budget().CheckRoom({most}, DType::kFloat32));
-  std::vector<ValueId> inputs = {given.boxes, given.scores, given.least_overlap, given.least_score};
   std::vector<TensorDesc> results(2, PlainType(DType::kInt32));
-  if (has_scores) {
-    inputs.push_back(given.sigma);
-    results.insert(results.begin() + 1, PlainType(DType::kFloat32));
-  }
-  return to.AddSeveral(NonMaxSuppression{most, given.lower_index_first}, std::move(inputs), std::move(results));
+  if (has_scores) results.insert(results.begin() + 1, PlainType(DType::kFloat32));
+  return to.AddSeveral(NonMaxSuppression{most, given.lower_index_first},
+                       {given.boxes, given.scores, given.least_overlap, given.least_score, given.sigma},
+                       std::move(results));
 }
 
 }  // namespace hearth

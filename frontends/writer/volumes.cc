@@ -75,9 +75,8 @@ Made ConvolveDepth(NodeWriter& to, const Volume& volume, const Depth& depth, Val
   const Shape image = to.shape(x), taps = to.shape(filter);
   const Window2D window{
       volume.stride_d, 1, volume.dilation_d, 1, {PaddingMode::kExplicit, depth.before, depth.after, 0, 0}};
-  Operands operands = {Merge(to, x, 2), to.AddReshape(filter, {taps[0], taps[3], 1, taps[4]})};
-  if (bias != kNoValue) operands.ids.push_back(bias);
-  const Made y = to.Add(Conv2D{window, volume.activation}, operands);
+  const Made y = to.Add(Conv2D{window, volume.activation},
+                        {Merge(to, x, 2), to.AddReshape(filter, {taps[0], taps[3], 1, taps[4]}), bias});
   return to.AddReshape(y, {image[0], depth.size, image[2], image[3], taps[0]});
 }
 
@@ -106,9 +105,7 @@ Made AddConv3D(NodeWriter& to, const Volume& volume, ValueId x, ValueId filter, 
   }
   const Made images = Merge(to, taps == 1 ? Made(planes[0]) : to.Add(Concat{.axis = 4}, planes), 0);
   const Made weights = Merge(to, filter, 3);
-  Operands operands = {images, weights};
-  if (bias != kNoValue) operands.ids.push_back(bias);
-  HEARTH_ASSIGN(const ValueId y, to.Add(Conv2D{volume.plane, volume.activation}, operands));
+  HEARTH_ASSIGN(const ValueId y, to.Add(Conv2D{volume.plane, volume.activation}, {images, weights, bias}));
   const Shape made = to.shape(y);
   return to.AddReshape(y, {image[0], depth.size, made[1], made[2], made[3]});
 }
