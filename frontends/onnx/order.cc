@@ -10,17 +10,11 @@
 namespace hearth::onnx {
 namespace {
 
-// From plain order to that with dimension 1 at the end.
-Shape ToLastPermutation(int rank) {
+// From the other order to this one.
+Shape PermutationTo(Order order, int rank) {
   std::vector<int32_t> dims(static_cast<size_t>(rank));
   std::iota(dims.begin(), dims.end(), 0);
-  std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
-  return Shape::FromSpan(dims);
-}
-Shape ToPlainPermutation(int rank) {
-  std::vector<int32_t> dims(static_cast<size_t>(rank));
-  std::iota(dims.begin(), dims.end(), 0);
-  std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+  std::rotate(dims.begin() + 1, order == Order::kLast ? dims.begin() + 2 : dims.end() - 1, dims.end());
   return Shape::FromSpan(dims);
 }
 
@@ -70,26 +64,7 @@ Results InOrder(Order order, const Operands& values) {
 }
 
 Shape PlainShape(const Shape& last) {
-  return Permuted(last, ToPlainPermutation(last.rank()));
-}
-
-Shape Without(const Shape& shape, int at) {
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  dims.erase(dims.begin() + at);
-  return Shape::FromSpan(dims);
-}
-
-Shape WithDimension(const Shape& shape, int at, int32_t size) {
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  dims.insert(dims.begin() + at, size);
-  return Shape::FromSpan(dims);
-}
-
-Shape Exchange(int a, int b, int rank) {
-  std::vector<int32_t> order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
-  return Shape::FromSpan(order);
+  return Permuted(last, PermutationTo(Order::kPlain, last.rank()));
 }
 
 int AxisIn(Order order, int axis, int rank) {
@@ -147,7 +122,7 @@ Made AddPermuted(NodeWriter& to, const Made& value, Shape permutation) {
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order) {
   const int rank = to.shape(value).rank();
   if (from == order || rank < 3) return value;
-  const Shape permutation = order == Order::kLast ? ToLastPermutation(rank) : ToPlainPermutation(rank);
+  const Shape permutation = PermutationTo(order, rank);
   HEARTH_ASSIGN(const ValueId moved, AddPermuted(to, value, permutation));
   auto& known = to.marks().centered;
   if (const auto found = known.find(value); found != known.end() && !known.contains(moved)) {

@@ -71,12 +71,6 @@ int AxisIn(Order order, int axis, int rank);
 // The shape in the file's order of a value whose channels come last.
 Shape PlainShape(const Shape& last);
 
-// The shape without a dimension, and with one more at that place.
-Shape Without(const Shape& shape, int at);
-Shape WithDimension(const Shape& shape, int at, int32_t size);
-// The permutation that exchanges two dimensions.
-Shape Exchange(int a, int b, int rank);
-
 // The same with the other order, by a transpose, or by a reshape where that suffices.
 Made ToOrder(NodeWriter& to, ValueId value, Order from, Order order);
 // AddTranspose that moves the bytes of a constant while the model is read, whatever its size.

@@ -244,9 +244,7 @@ Expanded ExpandHloSort(OperatorView& op, GraphWriter& to) {
   }
   HEARTH_ASSIGN(const bool is_ascending, IsAscending(op, options->comparator_subgraph_index()));
   const int axis = static_cast<int>(options->dimension());
-  std::vector<int32_t> order;
-  for (int32_t d = 0; d < rank; ++d) order.push_back(d == axis ? rank - 1 : d == rank - 1 ? axis : d);
-  const Shape swapped = Shape::FromSpan(order);
+  const Shape swapped = Exchange(axis, rank - 1, rank);
   const Made moved = to.AddTranspose(op.operand(0), swapped);
   const bool negates = is_ascending && IsFloat(desc.dtype);
   HEARTH_ASSIGN(const std::vector<ValueId> found,

@@ -81,9 +81,7 @@ Result<Op> ReadConcatenation(const OperatorView& view) {
 Result<Op> ReadExpandDims(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   HEARTH_ASSIGN(const int32_t axis, view.ConstantAxis(1, input.rank() + 1));
-  std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
-  dims.insert(dims.begin() + axis, 1);
-  HEARTH_ASSIGN(const Shape shape, ResolveShape(dims, input));
+  HEARTH_ASSIGN(const Shape shape, ResolveShape(WithDimension(input, axis, 1).dims(), input));
   return Op(Reshape{shape});
 }
 

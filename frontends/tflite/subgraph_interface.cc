@@ -104,11 +104,8 @@ Status SubgraphReader::AddInput(int32_t tensor, const TensorDeclaration& declare
   if (given == nullptr && !declared.has_shape) to_.marks().unknown_shapes.insert(state.value);
   if (is_complex) {
     const int last = to_.shape(state.value).rank() - 1;
-    Shape parts_shape = to_.shape(state.value);
-    const auto dims = parts_shape.dims().first(static_cast<size_t>(last));
-    const auto part = [&](int32_t k) {
-      return to_.AddReshape(to_.AddSlice(state.value, last, k, 1), Shape::FromSpan(dims));
-    };
+    const Shape parts = Without(to_.shape(state.value), last);
+    const auto part = [&](int32_t k) { return to_.AddReshape(to_.AddSlice(state.value, last, k, 1), parts); };
     HEARTH_ASSIGN(const ValueId real, part(0));
     HEARTH_ASSIGN(const ValueId imaginary, part(1));
     state.value = AddComplex(to_, real, imaginary);

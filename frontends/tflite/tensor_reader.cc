@@ -223,11 +223,10 @@ bool TensorReader::IsComplex(int32_t index) const {
 
 Result<NamedResult> TensorReader::PairsFor(int32_t index) const {
   HEARTH_ASSIGN(const Shape shape, FileShapeOf(index));
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  dims.push_back(2);
-  if (dims.size() > Shape::kMaxRank)
+  if (shape.rank() == Shape::kMaxRank)
     return Error(StatusCode::kUnsupported, "{} of shape {}", Label(index), shape.ToString());
-  return NamedResult{NameOf(index), {DType::kFloat32, Shape::FromSpan(dims), std::nullopt}, (*this)[index].is_output};
+  const Shape pairs = WithDimension(shape, shape.rank(), 2);
+  return NamedResult{NameOf(index), {DType::kFloat32, pairs, std::nullopt}, (*this)[index].is_output};
 }
 
 Made TensorReader::ValueOf(int32_t index) {

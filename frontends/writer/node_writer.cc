@@ -21,6 +21,25 @@ constexpr int64_t kMostShapeNumbers = 64;
 
 }  // namespace
 
+Shape Without(const Shape& shape, int at) {
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.erase(dims.begin() + at);
+  return Shape::FromSpan(dims);
+}
+
+Shape WithDimension(const Shape& shape, int at, int32_t size) {
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  dims.insert(dims.begin() + at, size);
+  return Shape::FromSpan(dims);
+}
+
+Shape Exchange(int a, int b, int rank) {
+  std::vector<int32_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
+  return Shape::FromSpan(order);
+}
+
 Operands::Operands(std::initializer_list<Made> list) {
   for (const Made& made : list) Append(made);
   while (status.ok() && !ids.empty() && ids.back() == kNoValue) ids.pop_back();

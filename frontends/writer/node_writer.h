@@ -36,6 +36,12 @@ inline TensorDesc PlainType(DType dtype) {
   return {dtype, Shape(), std::nullopt};
 }
 
+// The shape without a dimension, and with one more at that place.
+Shape Without(const Shape& shape, int at);
+Shape WithDimension(const Shape& shape, int at, int32_t size);
+// The permutation that exchanges two dimensions.
+Shape Exchange(int a, int b, int rank);
+
 // The operands of a node. Braces fix the order in which they are written, so a plan does not depend on the compiler.
 struct Operands {
   Operands() = default;

@@ -35,11 +35,8 @@ Result<Shape> ShapeAroundDiagonal(const NodeWriter& to, ValueId diagonal, ValueI
     return Error(StatusCode::kUnsupported, "a diagonal and a matrix of different scales");
   }
   const int last = desc.shape.rank() - 1;
-  std::vector<int32_t> dims(desc.shape.dims().begin(), desc.shape.dims().end());
-  dims.push_back(dims.back());
-  Shape whole = Shape::FromSpan(dims);
-  if (around == kNoValue) return whole;
-  whole = to.shape(around);
+  if (around == kNoValue) return WithDimension(desc.shape, last, desc.shape[last]);
+  const Shape& whole = to.shape(around);
   bool fits = whole.rank() == last + 2 && std::min(whole[last], whole[last + 1]) == desc.shape[last];
   for (int d = 0; fits && d < last; ++d) fits = whole[d] == desc.shape[d];
   if (fits) return whole;

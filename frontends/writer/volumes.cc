@@ -39,13 +39,12 @@ Depth WindowsOver(int32_t size, int32_t kernel, int32_t stride, int32_t dilation
 // Joins dimension `first` with the next one.
 Made Merge(NodeWriter& to, const Made& value, int first) {
   if (!value.ok()) return value;
-  const Shape& shape = to.shape(*value);
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  const Shape shape = to.shape(*value);
   const int64_t merged = int64_t{shape[first]} * shape[first + 1];
   if (merged > kMostVolumeElements) return Error(StatusCode::kUnsupported, "a volume of shape {}", shape.ToString());
-  dims[static_cast<size_t>(first)] = static_cast<int32_t>(merged);
-  dims.erase(dims.begin() + first + 1);
-  return to.AddReshape(value, Shape::FromSpan(dims));
+  Shape made = Without(shape, first + 1);
+  made[first] = static_cast<int32_t>(merged);
+  return to.AddReshape(value, made);
 }
 
 // `inputs` and `depth` are the filter's dimensions of input channels and planes.
