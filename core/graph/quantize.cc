@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace hearth {
@@ -40,7 +41,9 @@ std::pair<double, double> StoredRange(DType dtype) {
 TensorGrid GridOf(DType dtype, float scale, int64_t zero_point) {
   TensorGrid grid;
   grid.scale = scale;
-  grid.inverse = static_cast<float>(1.0 / static_cast<double>(scale));
+  // Finite, so that 0 stays 0: TensorFlow's converter writes scales of 1e-43, for what is always 0.
+  grid.inverse =
+      static_cast<float>(std::min(1.0 / static_cast<double>(scale), double{std::numeric_limits<float>::max()}));
   grid.zero_point = zero_point;
   const auto [lowest, highest] = StoredRange(dtype);
   grid.lowest = static_cast<float>(lowest - static_cast<double>(zero_point));

@@ -76,6 +76,14 @@ std::vector<double> NumbersIn(const TensorDesc& desc, std::span<const std::byte>
   return ReferenceFromBytes(plain, bytes).value().values;
 }
 
+// TensorFlow's converter makes such a grid for x - x, which Keras' isfinite compares with 0.
+TEST(Quantize, KeepsZeroOnAGridWhoseInverseIsNoFloat) {
+  const TensorGrid grid = GridOf(DType::kInt16, 3.587e-43f, 0);
+  EXPECT_EQ(StepsOf(0.0f, grid), 0.0f);
+  EXPECT_EQ(StepsOf(1.0f, grid), 32767.0f);
+  EXPECT_EQ(StepsOf(-1.0f, grid), -32768.0f);
+}
+
 TEST(Quantize, HalvesGoAwayFromZeroAndWhatLiesBelowThemDoesNot) {
   const TensorGrid grid = GridOf(DType::kInt16, 1.0f, 0);
   for (float whole = 0; whole < 32000; whole = whole * 2 + 1) {
