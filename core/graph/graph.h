@@ -69,6 +69,11 @@ struct Node {
   int32_t source_index = -1;  // the operator's index in the model file; -1 for nodes that a pass made
 };
 
+// The input at this place; kNoValue where the node has none.
+inline ValueId InputOf(const Node& node, size_t place) {
+  return place < node.inputs.size() ? node.inputs[place] : kNoValue;
+}
+
 // Those that are there: without absent optional inputs.
 inline std::vector<ValueId> Present(std::vector<ValueId> inputs) {
   std::erase(inputs, kNoValue);

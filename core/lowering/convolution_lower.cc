@@ -91,10 +91,9 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   HEARTH_TRY(builder.Call(node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes,
                                            kPlanes, product_choice)));
 
-  KernelCall output = CallOf<kernels::WinogradOutput>(
-      {{"x", builder.Tensor(products)},
-       {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
-       {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall output = CallOf<kernels::WinogradOutput>({{"x", builder.Tensor(products)},
+                                                       {"bias", BiasOperand(builder, InputOf(node, 2), out.c, 4)},
+                                                       {"y", builder.Tensor(node.outputs[0])}});
   output.stores_each_texel_once = true;
   output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()}};
   output.scalars.insert(output.scalars.end(), std::begin(tiles), std::end(tiles));
@@ -128,10 +127,9 @@ MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
 // For groups that share texels: a kernel that reads single elements.
 KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filter, int32_t groups) {
   const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   KernelCall call = CallOf<kernels::ConvGrouped>({{"x", builder.Tensor(node.inputs[0])},
                                                   {"w", builder.Tensor(node.inputs[1])},
-                                                  {"bias", BiasOperand(builder, bias, filter[0], 4)},
+                                                  {"bias", BiasOperand(builder, InputOf(node, 2), filter[0], 4)},
                                                   {"y", builder.Tensor(node.outputs[0])}});
   call.stores_each_texel_once = true;
   call.scalars = {{"M", pixels}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
@@ -274,7 +272,7 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   }
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", DepthwiseFilter(builder, node.inputs[1])},
-                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
+                  {"bias", BiasOperand(builder, InputOf(node, 2), out.c, 4)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
   // Without a tile along an axis the outputs are neighbours, but the kernel still steps its taps by the dilation.

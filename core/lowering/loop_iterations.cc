@@ -98,9 +98,9 @@ int64_t TopKIterations(const Graph& graph, const Node& node) {
 
 // Sums of products, and the mean and variance of a gate for each of a texel's channels (lstm_normalize.kernel).
 int64_t LstmIterations(const Graph& graph, const Node& node) {
-  int64_t most = LstmOperand(node, kLstmNormalization) == kNoValue ? 0 : 8 * LoopOf(ShapeOf(graph, node, kLstmC)[1]);
+  int64_t most = InputOf(node, kLstmNormalization) == kNoValue ? 0 : 8 * LoopOf(ShapeOf(graph, node, kLstmC)[1]);
   for (const LstmInput matrix : {kLstmWeights, kLstmRecurrent, kLstmProjection}) {
-    if (LstmOperand(node, matrix) != kNoValue) most = std::max(most, SumIterations(ShapeOf(graph, node, matrix)[1]));
+    if (InputOf(node, matrix) != kNoValue) most = std::max(most, SumIterations(ShapeOf(graph, node, matrix)[1]));
   }
   return most;
 }

@@ -59,7 +59,7 @@ void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
 // fused multiply-adds and slightly less exact, so they must not decide indices.
 bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   const Graph& graph = builder.graph();
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  const ValueId bias = InputOf(node, 2);
   return graph.IsConstant(node.inputs[1]) && shapes.groups == 1 && (bias == kNoValue || graph.IsConstant(bias)) &&
          Applies(Rule::kWideVectors, builder.device()) && !builder.DecidesIndices(node.outputs[0]);
 }
@@ -217,7 +217,6 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
 
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice) {
   const Graph& graph = builder.graph();
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   const bool computed_filter = !graph.IsConstant(node.inputs[1]);
   const bool plain = !computed_filter && shapes.groups == 1;
   const int32_t width = WidthOf(choice);
@@ -229,7 +228,7 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   call.stores_each_texel_once = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
-                  {"bias", BiasOperand(builder, bias, channels_out, width)},
+                  {"bias", BiasOperand(builder, InputOf(node, 2), channels_out, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = {{"M", shapes.pixels}, {"K4", Tiles(shapes.filter[3], 4)},  {"N4", slices_out},
                   {"T", shapes.pixels}, {"GO4", slices_out / shapes.groups}, {"I", shapes.filter[3]},

@@ -79,13 +79,12 @@ NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
 
 // The scale or offset; zeros if the node has none.
 Operand PerChannelOperand(PlanBuilder& builder, const Node& node, size_t input) {
-  const ValueId value = node.inputs.size() > input ? node.inputs[input] : kNoValue;
-  return BiasOperand(builder, value, builder.ShapeOf(node.inputs[0]).c, 4);
+  return BiasOperand(builder, InputOf(node, input), builder.ShapeOf(node.inputs[0]).c, 4);
 }
 
 // The number that kernels add to the scale operand: 1 if there is no scale.
 float UnitOf(const Node& node) {
-  return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
+  return InputOf(node, 1) != kNoValue ? 0.0f : 1.0f;
 }
 
 // A work item makes four pixels if there are enough of them: on PoCL, lines 2 KiB apart evict each other.

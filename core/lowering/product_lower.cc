@@ -72,13 +72,12 @@ MatrixPlace WholePlace(const PlanBuilder& builder, ValueId value) {
 }
 
 KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes) {
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   const int32_t batches = shapes.batches[0] * shapes.batches[1] * shapes.batches[2];
   const int cols = shapes.n > 4 ? 2 : 1;
   const auto flag = [](bool set) { return set ? "1" : "0"; };
   KernelCall call = CallOf<kernels::Matmul>({{"a", builder.Tensor(shapes.a.value)},
                                              {"b", builder.Tensor(shapes.b.value)},
-                                             {"bias", BiasOperand(builder, bias, shapes.n, 4)},
+                                             {"bias", BiasOperand(builder, InputOf(node, 2), shapes.n, 4)},
                                              {"y", builder.Tensor(shapes.y.value)}});
   call.stores_each_texel_once = true;
   call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},

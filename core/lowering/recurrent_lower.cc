@@ -133,7 +133,7 @@ class LstmLowering {
   }
 
  private:
-  bool Has(LstmInput input) const { return LstmOperand(node_, input) != kNoValue; }
+  bool Has(LstmInput input) const { return InputOf(node_, input) != kNoValue; }
   int64_t Pixels() const { return int64_t{sequence_.batch} * sequence_.steps; }
   ValueId Float(const Shape& shape) { return builder_.Scratch({DType::kFloat32, shape, {}}); }
   StepTensor Output(int32_t t) const { return StepOf(node_.outputs[0], sequence_, t); }
@@ -225,7 +225,7 @@ class LstmLowering {
 
   Status CallProjection(int32_t t, ValueId out) {
     StepCall call;
-    call.bias = LstmOperand(node_, kLstmProjectionBias);
+    call.bias = InputOf(node_, kLstmProjectionBias);
     call.weights = node_.inputs[kLstmProjection];
     call.h = Batch(out);
     call.y = Output(t);
@@ -246,7 +246,7 @@ class LstmLowering {
 }  // namespace
 
 std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const Placing&) {
-  if (LstmOperand(node, kLstmWeightScales) != kNoValue) return "inputs that are rounded to 8 bits in each step";
+  if (InputOf(node, kLstmWeightScales) != kNoValue) return "inputs that are rounded to 8 bits in each step";
   if (SequenceOf(graph.value(node.inputs[kLstmX]).desc.shape, std::get<Lstm>(node.op).time_major).steps > kMaxSteps)
     return TooManySteps();
   return RuntimeWeightsAfter(graph, node, kLstmWeights);
@@ -304,11 +304,10 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
   HEARTH_TRY(builder.Call(node, shift));
 
   const auto slices = static_cast<int32_t>(Tiles(outputs, 4));
-  KernelCall sum = CallOf<kernels::SvdfSum>(
-      {{"state", builder.Tensor(node.outputs[1])},
-       {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
-       {"bias", BiasOperand(builder, node.inputs.size() > 4 ? node.inputs[4] : kNoValue, outputs, 4)},
-       {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall sum = CallOf<kernels::SvdfSum>({{"state", builder.Tensor(node.outputs[1])},
+                                             {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
+                                             {"bias", BiasOperand(builder, InputOf(node, 4), outputs, 4)},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   sum.scalars = {{"BATCH", batch}, {"OUTPUTS", outputs}, {"N4", slices}, {"TERMS", svdf.rank * memory}};
   sum.epilogue = ActivationEpilogue(svdf.activation);
   sum.work_items = {slices, batch, 1};

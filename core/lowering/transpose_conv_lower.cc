@@ -72,7 +72,7 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
   std::vector<KernelChoice> candidates = {TileFor(builder.device())};
   const int lanes = candidates.front().lanes;
   const Graph& graph = builder.graph();
-  const bool constant_bias = node.inputs.size() < 3 || node.inputs[2] == kNoValue || graph.IsConstant(node.inputs[2]);
+  const bool constant_bias = InputOf(node, 2) == kNoValue || graph.IsConstant(node.inputs[2]);
   if (Applies(Rule::kWideVectors, builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
       !builder.DecidesIndices(node.outputs[0])) {
     for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
@@ -108,7 +108,7 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const PackRecipe recipe{PackLayout::kMatrix, filter, width, {dims[0], dims[1], dims[2], dims[3]}};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
-                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, width)},
+                  {"bias", BiasOperand(builder, InputOf(node, 2), out.c, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = Geometry(conv, dims, in, out);
   SetGrid(builder.device(), conv, out, tile, call);

@@ -32,7 +32,7 @@ class NodeInference {
   }
   const TensorDesc& output(size_t i) const { return graph_.value(node_.outputs[i]).desc; }
   void DescribeOutput(size_t i, const TensorDesc& desc) const { graph_.value(node_.outputs[i]).desc = desc; }
-  bool HasInput(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
+  bool HasInput(size_t i) const { return InputOf(node_, i) != kNoValue; }
   const TensorDesc& input(size_t i) const { return graph_.value(node_.inputs[i]).desc; }
   const Shape& shape(size_t i) const { return input(i).shape; }
 

@@ -146,10 +146,6 @@ class LstmStep {
 
 }  // namespace
 
-ValueId LstmOperand(const Node& node, LstmInput input) {
-  return input < node.inputs.size() ? node.inputs[input] : kNoValue;
-}
-
 SequenceShape SequenceOf(const Shape& x, bool time_major) {
   if (x.rank() == 2) return {x[0], 1, 1, 1};
   if (time_major) return {x[1], x[0], x[1], 1};

@@ -30,9 +30,6 @@ enum LstmInput : size_t {
   kLstmRecurrentScales,
 };
 
-// The node's value for an input, or kNoValue if it is absent.
-ValueId LstmOperand(const Node& node, LstmInput input);
-
 // The layout of a sequence: step t of batch b is pixel t * step_stride + b * batch_stride.
 struct SequenceShape {
   int32_t batch = 1, steps = 1;

@@ -101,7 +101,7 @@ bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, co
   const std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
   if (!filter) return false;  // only a filter that the file holds bounds the number of channels
   const std::optional<std::vector<float>> numbers = NumbersOf(graph, change);
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  const bool has_bias = InputOf(node, 2) != kNoValue;
   std::optional<std::vector<float>> bias =
       has_bias ? FloatsOf(graph, node.inputs[2]) : std::vector<float>(static_cast<size_t>(order.outputs), 0.0f);
   if (!numbers || !bias || static_cast<int64_t>(bias->size()) != order.outputs) return false;

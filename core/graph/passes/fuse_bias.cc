@@ -56,7 +56,7 @@ std::optional<Affine> MatchAffine(GraphRewriter& rewriter, const Node& node) {
 
 // The node's bias as floats, zeros if it has none. Nothing if the bias can't be rewritten.
 std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t channels) {
-  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return PerChannel(channels, 0.0f);
+  if (InputOf(node, 2) == kNoValue) return PerChannel(channels, 0.0f);
   std::optional<PerChannel> bias = ReadPerChannel(graph, node.inputs[2], static_cast<int32_t>(channels));
   return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
 }
@@ -118,7 +118,7 @@ bool FuseInto(GraphRewriter& rewriter, const Affine& affine) {
   const int32_t channels = static_cast<int32_t>(affine.constant.size());
   std::optional<PerChannel> bias = ReadBias(rewriter.graph(), weighted, affine.constant.size());
   if (!bias.has_value() || bias->empty()) return false;
-  const bool had_bias = weighted.inputs.size() > 2 && weighted.inputs[2] != kNoValue;
+  const bool had_bias = InputOf(weighted, 2) != kNoValue;
   if (affine.kind == BinaryKind::kMul) {
     if (!Scale(rewriter, weighted, affine.constant, *bias)) return false;
     if (!had_bias) return true;

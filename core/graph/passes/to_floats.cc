@@ -147,7 +147,7 @@ class FloatComposer {
 
   // False for windows and groups whose sums exceed 2^24 within a channel: the host computes them as integers.
   bool ComposeSums() {
-    const ValueId weights = origin_->inputs[1], zero = origin_->inputs.size() > 2 ? origin_->inputs[2] : kNoValue;
+    const ValueId weights = origin_->inputs[1], zero = InputOf(*origin_, 2);
     const Shape shape = graph_.value(weights).desc.shape, x_shape = graph_.value(origin_->inputs[0]).desc.shape;
     const int32_t depth = shape[shape.rank() - 1];
     const WeightSizes sizes = SizesOf(weights);

@@ -171,9 +171,8 @@ class IntegerRewriter {
   bool ComputesIntegers(const Node& node, const std::vector<ValueId>& stored, ValueId made) const {
     if (HasWeights(node)) {
       const TensorDesc& weights = graph_.value(node.inputs[1]).desc;
-      const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
       return graph_.IsConstant(node.inputs[1]) && IsQuantized(weights) && BitsOf(weights.dtype) == 8 &&
-             (!has_bias || graph_.IsConstant(node.inputs[2]));
+             (InputOf(node, 2) == kNoValue || graph_.IsConstant(node.inputs[2]));
     }
     if (const auto* binary = std::get_if<Binary>(&node.op)) {
       const bool is_sum = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kSub;
