@@ -5,13 +5,11 @@ namespace hearth {
 namespace {
 
 // One work item per texel of y. `block` and `before` have one number per spatial dimension: rank 3 has only the width.
-KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, const Shape& before,
-                     PlanBuilder& builder) {
+template <typename Kernel>
+Status CallOnBlocks(const Node& node, const Shape& block, const Shape& before, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
   const bool two = block.rank() == 2;
-  KernelCall call;
-  call.kernel = kernel;
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  KernelCall call = NodeCallOf<Kernel>(builder, node);
   call.scalars = {{"IB", in.b},
                   {"IH", in.h},
                   {"IW", in.w},
@@ -26,19 +24,19 @@ KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, co
                   {"TOP", two ? before[0] : 0},
                   {"LEFT", two ? before[1] : before[0]}};
   UseLines(out.pixels(), out.slices(), call);
-  return call;
+  return builder.Call(node, call);
 }
 
 }  // namespace
 
 Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder) {
   const auto& op = std::get<SpaceToBatch>(node.op);
-  return builder.Call(node, BlockCall(node, "space_to_batch", op.block, op.before, builder));
+  return CallOnBlocks<kernels::SpaceToBatch>(node, op.block, op.before, builder);
 }
 
 Status LowerBatchToSpace(const Node& node, PlanBuilder& builder) {
   const auto& op = std::get<BatchToSpace>(node.op);
-  return builder.Call(node, BlockCall(node, "batch_to_space", op.block, op.crop_before, builder));
+  return CallOnBlocks<kernels::BatchToSpace>(node, op.block, op.crop_before, builder);
 }
 
 }  // namespace hearth

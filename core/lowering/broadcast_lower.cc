@@ -67,10 +67,7 @@ constexpr StrideNames kNames[] = {
 
 Status CallSelect(const Node& node, PlanBuilder& builder, const Shape& condition, bool per_row) {
   const auto shape = [&](ValueId value) { return builder.DescOf(value).shape; };
-  KernelCall call = CallOf<kernels::Select>({{"condition", builder.Tensor(node.inputs[0])},
-                                             {"yes", builder.Tensor(node.inputs[1])},
-                                             {"no", builder.Tensor(node.inputs[2])},
-                                             {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::Select>(builder, node);
   if (per_row) call.defines = {{"PER_ROW", "1"}};
   AddBroadcast(std::array{condition, shape(node.inputs[1]), shape(node.inputs[2])}, shape(node.outputs[0]), call);
   return builder.Call(node, call);

@@ -57,9 +57,8 @@ KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out
 }
 
 // Applies an activation to a value in place: each work item reads the texel that it writes.
-KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
-  KernelCall call = MapCall(out);
-  call.tensors = {{"x", y}, {"y", y}};
+KernelCall ActivateCall(PlanBuilder& builder, ValueId y, Activation activation) {
+  KernelCall call = MapCall(builder, y, y);
   call.epilogue = ActivationEpilogue(activation);
   call.buffer_reads = {"x"};
   return call;
@@ -115,7 +114,7 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
       start += in.pixels() / join.rows;
     }
   }
-  return fuses ? Status::Ok() : builder.Call(node, ActivateCall(y, out, concat.activation));
+  return fuses ? Status::Ok() : builder.Call(node, ActivateCall(builder, node.outputs[0], concat.activation));
 }
 
 Status LowerPack(const Node& node, PlanBuilder& builder) {

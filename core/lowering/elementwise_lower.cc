@@ -19,12 +19,6 @@ EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
   return {{StatementForm::kClearTail}, {}, {{pixels, out.pixels()}, {channels, out.c}}};
 }
 
-KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
-  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
-  call.tensors = {{"x", builder.Tensor(input)}, {"y", builder.Tensor(node.outputs[0])}};
-  return call;
-}
-
 const Shape& ShapeOf(const PlanBuilder& builder, ValueId value) {
   return builder.DescOf(value).shape;
 }
@@ -86,7 +80,7 @@ Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction
   const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
   const bool integers = HoldsIntegers(builder, lead);
   const bool other_repeats = !FillsWithoutRepeating(ShapeOf(builder, other), ShapeOf(builder, node.outputs[0]));
-  KernelCall call = MapCallOf(builder, node, lead);
+  KernelCall call = MapCall(builder, lead, node.outputs[0]);
   const bool changes_type = integers != HoldsIntegers(builder, node.outputs[0]);
   if (changes_type) call.defines = {{"VALUE", "splat4(0.0f)"}};
   const EpilogueStatement statement{.form = StatementForm::kPair,
@@ -106,9 +100,7 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
   const bool fills[] = {FillsWithoutRepeating(shapes[0], out), FillsWithoutRepeating(shapes[1], out)};
   if (fills[0] && (fills[1] || shapes[1].element_count() == 1)) return LowerPairAsMap(node, builder, function, false);
   if (fills[1] && shapes[0].element_count() == 1) return LowerPairAsMap(node, builder, function, true);
-  KernelCall call = CallOf<kernels::Binary>({{"lhs", builder.Tensor(node.inputs[0])},
-                                             {"rhs", builder.Tensor(node.inputs[1])},
-                                             {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::Binary>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"OP", DefineValueOf(function.function)}};
   if (HoldsIntegers(builder, node.inputs[0])) {
@@ -171,7 +163,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   const UnaryRow& row = RowOf(unary.kind);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
   if (!integers && ExtendByUnary(node, builder, unary)) return Status::Ok();
-  KernelCall call = MapCallOf(builder, node, node.inputs[0]);
+  KernelCall call = MapCall(builder, node.inputs[0], node.outputs[0]);
   EpilogueStep step{{StatementForm::kUnary, ElementFunction::Of(unary.kind, integers)}, {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
@@ -222,7 +214,7 @@ Status LowerAddN(const Node& node, PlanBuilder& builder) {
   const std::vector<ValueId>& inputs = node.inputs;
   const size_t rest = inputs.size() - 1;
   for (size_t first = 1; first == 1 || first <= rest; first += 2) {
-    KernelCall call = MapCallOf(builder, node, first == 1 ? inputs[0] : node.outputs[0]);
+    KernelCall call = MapCall(builder, first == 1 ? inputs[0] : node.outputs[0], node.outputs[0]);
     if (first > 1) call.buffer_reads = {"x"};
     if (first <= rest)
       call.epilogue.push_back({{StatementForm::kAdd}, {{"second", builder.Tensor(inputs[first])}}, {}});
@@ -243,8 +235,7 @@ std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node,
 Status LowerCast(const Node& node, PlanBuilder& builder) {
   const DType to = std::get<Cast>(node.op).to;
   const bool from_real = IsReal(builder.DescOf(node.inputs[0]));
-  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  KernelCall call = MapCall(builder, node.inputs[0], node.outputs[0]);
   call.defines = {{"VALUE", std::string(CastText(to, from_real))}};
   return builder.Call(node, call);
 }

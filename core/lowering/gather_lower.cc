@@ -40,9 +40,7 @@ Status LowerGather(const Node& node, PlanBuilder& builder) {
   const GatherSplit split = SplitGather(std::get<Gather>(node.op), graph.value(node.inputs[0]).desc.shape,
                                         graph.value(node.inputs[1]).desc.shape);
   const Bhwc x = builder.ShapeOf(node.inputs[0]), indices = builder.ShapeOf(node.inputs[1]);
-  KernelCall call = CallOf<kernels::Gather>({{"x", builder.Tensor(node.inputs[0])},
-                                             {"indices", builder.Tensor(node.inputs[1])},
-                                             {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::Gather>(builder, node);
   call.defines = {{"ELEMENTS", split.over_last ? "1" : "0"}};
   const int64_t inner = split.over_last ? 1 : split.inner / x.c;
   call.scalars = {{"IPIX", x.pixels()},       {"IC", x.c},
@@ -62,9 +60,7 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
   static constexpr ScalarName kSizes[kMaxKernelRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
   static constexpr ScalarName kStrides[kMaxKernelRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};
-  KernelCall call = CallOf<kernels::GatherNd>({{"x", builder.Tensor(node.inputs[0])},
-                                               {"indices", builder.Tensor(node.inputs[1])},
-                                               {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::GatherNd>(builder, node);
   call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
   const int64_t inner = by_element ? 1 : CountBetween(shape, depth, strided_rank);
   call.scalars = {{"IPIX", x.pixels()}, {"IC", x.c}, {"JPIX", indices.pixels()}, {"DEPTH", depth}, {"INNER", inner}};
@@ -86,10 +82,7 @@ Status LowerOneHot(const Node& node, PlanBuilder& builder) {
   const auto& one_hot = std::get<OneHot>(node.op);
   const OneHotSplit split = SplitOneHot(one_hot, builder.DescOf(node.inputs[0]).shape);
   const Bhwc indices = builder.ShapeOf(node.inputs[0]);
-  KernelCall call = CallOf<kernels::OneHot>({{"indices", builder.Tensor(node.inputs[0])},
-                                             {"on_value", builder.Tensor(node.inputs[1])},
-                                             {"off_value", builder.Tensor(node.inputs[2])},
-                                             {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::OneHot>(builder, node);
   call.scalars = {{"JPIX", indices.pixels()}, {"JC", indices.c}, {"DEPTH", one_hot.depth}, {"SUFFIX", split.suffix}};
   AddOutput(call, builder.ShapeOf(node.outputs[0]));
   return builder.Call(node, call);
@@ -108,7 +101,7 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   const Shape& update_shape = builder.DescOf(node.inputs[1]).shape;
   const Bhwc update = builder.ShapeOf(node.inputs[1]), out = builder.ShapeOf(node.outputs[0]);
   const int last = shape.rank() - 1;
-  HEARTH_TRY(builder.Call(node, TexelCopyCall(builder, node.inputs[0], node.outputs[0])));
+  HEARTH_TRY(builder.Call(node, MapCall(builder, node.inputs[0], node.outputs[0])));
   const Operand y = builder.Tensor(node.outputs[0]);
   KernelCall call = CallOf<kernels::DynamicUpdateSlice>(
       {{"update", builder.Tensor(node.inputs[1])}, {"start", builder.Tensor(node.inputs[2])}, {"before", y}, {"y", y}});

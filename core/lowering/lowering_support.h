@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/graph/op_def.h"
 #include "core/plan/plan_builder.h"
 
@@ -31,10 +33,23 @@ void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call
 // pixels.
 void UseWholeLines(const DeviceInfo& device, KernelCall& call);
 
-// A call of a kernel that makes the node's first output y of its first input x.
+// The name of a kernel's tensor number kPlace. Clang 14 finds that it is constant only where it is a variable.
+template <typename Kernel, size_t kPlace>
+inline constexpr TensorName kTensorNameOf = Kernel::kTensors[kPlace].data();
+
+// A call of a kernel whose tensors are the node's inputs and then its outputs.
 template <typename Kernel>
-KernelCall UnaryCallOf(PlanBuilder& builder, const Node& node) {
-  return CallOf<Kernel>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
+KernelCall NodeCallOf(PlanBuilder& builder, const Node& node) {
+  std::vector<ValueId> values = node.inputs;
+  values.insert(values.end(), node.outputs.begin(), node.outputs.end());
+  HEARTH_CHECK(values.size() == Kernel::kTensors.size());
+  KernelCall call;
+  call.kernel = Kernel::kName.data();
+  [&]<size_t... kPlace>(std::index_sequence<kPlace...>) {
+    call.tensors = {NamedOperand{kTensorNameOf<Kernel, kPlace>, builder.Tensor(values[kPlace])}...};
+  }
+  (std::make_index_sequence<Kernel::kTensors.size()>());
+  return call;
 }
 
 // A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed

@@ -32,7 +32,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const DeviceInfo& device = builder.device();
   const bool is_alone = shape.pixels() == 1 && Applies(Rule::kOneItemRuns, device);
-  KernelCall call = UnaryCallOf<kernels::Softmax>(builder, node);
+  KernelCall call = NodeCallOf<kernels::Softmax>(builder, node);
   const bool halves = RealStorage(builder.options().precision, device) == StorageType::kFloat16;
   call.defines = {{"LOG", logarithm ? "1" : "0"}, {"FLOOR", halves ? "1" : "0"}, {"NEGATED", beta < 0.0f ? "1" : "0"}};
   UseLanesOfPixels(shape, shape.pixels(), builder.Choose(node).lanes, is_alone ? 1 : OneLaneGroup(device), call);
@@ -160,7 +160,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const DeviceInfo& device = builder.device();
-  KernelCall call = UnaryCallOf<kernels::L2Normalization>(builder, node);
+  KernelCall call = NodeCallOf<kernels::L2Normalization>(builder, node);
   UseLanesOfPixels(shape, shape.pixels(), ChannelLanes(device, shape.slices()), OneLaneGroup(device), call);
   call.epilogue = ActivationEpilogue(std::get<L2Normalization>(node.op).activation);
   return builder.Call(node, call);
@@ -175,7 +175,7 @@ int64_t LocalResponseIterations(const Graph& graph, const Node& node) {
 Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   const auto& norm = std::get<LocalResponseNormalization>(node.op);
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  KernelCall call = UnaryCallOf<kernels::LocalResponseNormalization>(builder, node);
+  KernelCall call = NodeCallOf<kernels::LocalResponseNormalization>(builder, node);
   call.scalars = {{"PIXELS", shape.pixels()}, {"C", shape.c},        {"RADIUS", ReachOf(node, shape)},
                   {"BIAS", norm.bias},        {"ALPHA", norm.alpha}, {"BETA", norm.beta}};
   UseLines(shape.pixels(), shape.slices(), call);

@@ -55,7 +55,7 @@ bool IsImagePad(const Bhwc& in, const Bhwc& out) {
 KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
   const int rank = before.rank();
-  KernelCall call = UnaryCallOf<kernels::PadImage>(builder, node);
+  KernelCall call = NodeCallOf<kernels::PadImage>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"MIRROR", mirror ? "1" : "0"}, {"VALUE", ValueOf(builder, node)}};
   call.scalars = {{"IH", in.h},
@@ -77,7 +77,7 @@ KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBu
       {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
   const Graph& graph = builder.graph();
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = UnaryCallOf<kernels::Pad>(builder, node);
+  KernelCall call = NodeCallOf<kernels::Pad>(builder, node);
   call.scalars = {{"IC", in.c},
                   {"IPIX", in.pixels()},
                   {"OC", out.c},
@@ -118,8 +118,7 @@ bool OnlyAppendsChannels(const Shape& in, const Shape& out, const Shape& before)
 // same dispatch.
 KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
-  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  KernelCall call = MapCall(builder, node.inputs[0], node.outputs[0]);
   call.defines = {{"VALUE", "splat4(0.0f)"}};
   call.epilogue = {{{StatementForm::kAppendChannels},
                     {},

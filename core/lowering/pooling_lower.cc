@@ -34,7 +34,7 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w);
-  KernelCall call = UnaryCallOf<kernels::Pool>(builder, node);
+  KernelCall call = NodeCallOf<kernels::Pool>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"MAX", pool.kind == PoolKind::kMax ? "1" : "0"}, {"L2", pool.kind == PoolKind::kL2 ? "1" : "0"}};
   call.scalars = ImageScalars(in, out);
@@ -48,9 +48,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = CallOf<kernels::PoolArgmax>({{"x", builder.Tensor(node.inputs[0])},
-                                                 {"y", builder.Tensor(node.outputs[0])},
-                                                 {"where", builder.Tensor(node.outputs[1])}});
+  KernelCall call = NodeCallOf<kernels::PoolArgmax>(builder, node);
   call.scalars = ImageScalars(in, out);
   AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
             ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
@@ -72,9 +70,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   const auto& unpool = std::get<MaxUnpool2D>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = CallOf<kernels::MaxUnpool>({{"x", builder.Tensor(node.inputs[0])},
-                                                {"where", builder.Tensor(node.inputs[1])},
-                                                {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::MaxUnpool>(builder, node);
   call.scalars = ImageScalars(in, out);
   AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
             UnpoolPadding(unpool, in.h, in.w));
@@ -85,9 +81,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
 Status LowerResampler(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = CallOf<kernels::Resampler>({{"x", builder.Tensor(node.inputs[0])},
-                                                {"points", builder.Tensor(node.inputs[1])},
-                                                {"y", builder.Tensor(node.outputs[0])}});
+  KernelCall call = NodeCallOf<kernels::Resampler>(builder, node);
   call.scalars = ImageScalars(in, out);
   call.work_items = {out.pixels(), out.slices(), 1};
   return builder.Call(node, call);
@@ -97,17 +91,17 @@ Status LowerResize(const Node& node, PlanBuilder& builder) {
   const auto& resize = std::get<Resize>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call;
-  call.kernel = resize.kind == ResizeKind::kBilinear ? KernelName("resize_bilinear") : KernelName("resize_nearest");
+  const bool is_bilinear = resize.kind == ResizeKind::kBilinear;
+  KernelCall call = is_bilinear ? NodeCallOf<kernels::ResizeBilinear>(builder, node)
+                                : NodeCallOf<kernels::ResizeNearest>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"BATCHED", in.b == 1 ? "0" : "1"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
   call.scalars.push_back({"SCALE_Y", ScaleOf(in.h, out.h, resize.align_corners)});
   call.scalars.push_back({"SCALE_X", ScaleOf(in.w, out.w, resize.align_corners)});
   call.scalars.push_back({"HALF", resize.half_pixel_centers ? 0.5f : 0.0f});
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
-  if (resize.kind == ResizeKind::kNearest) call.scalars.push_back({"ALIGN", resize.align_corners ? 1 : 0});
+  if (!is_bilinear) call.scalars.push_back({"ALIGN", resize.align_corners ? 1 : 0});
   UseWholeLines(builder.device(), call);
   return builder.Call(node, call);
 }

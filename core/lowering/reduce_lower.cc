@@ -140,7 +140,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const auto& [kept, reduced] = reduction.pixels;
   const int32_t lanes = FittingLanes(builder.device(), reduction.lanes, ReduceBytesOfItem());
 
-  KernelCall call = UnaryCallOf<kernels::Reduce>(builder, node);
+  KernelCall call = NodeCallOf<kernels::Reduce>(builder, node);
   call.defines = {{"KIND", KindDefine(reduce.kind, !IsReal(desc))},
                   {"CHANNELS", reduction.over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},

@@ -33,7 +33,7 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
   const int axis = *AxisFromFront(search.axis, rank);
   const bool over_channels = axis == rank - 1;
   const Bhwc in = ToBhwc(desc.shape), out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = UnaryCallOf<kernels::ArgReduce>(builder, node);
+  KernelCall call = NodeCallOf<kernels::ArgReduce>(builder, node);
   call.defines = {{"REALS", IsReal(desc) ? "1" : "0"},
                   {"CHANNELS", over_channels ? "1" : "0"},
                   {"LARGEST", search.kind == ArgKind::kMax ? "1" : "0"}};
@@ -58,9 +58,7 @@ std::optional<std::string> TopKUnsupported(const Graph& graph, const Node& node,
 
 Status LowerTopK(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
-  KernelCall call = CallOf<kernels::Topk>({{"x", builder.Tensor(node.inputs[0])},
-                                           {"y", builder.Tensor(node.outputs[0])},
-                                           {"positions", builder.Tensor(node.outputs[1])}});
+  KernelCall call = NodeCallOf<kernels::Topk>(builder, node);
   call.defines = {{"REALS", IsReal(builder.DescOf(node.inputs[0])) ? "1" : "0"}};
   call.scalars = {{"PIXELS", in.pixels()}, {"LENGTH", in.c}, {"K", std::get<TopK>(node.op).k}};
   UseLines(in.pixels(), 1, call);
@@ -81,7 +79,7 @@ Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   const Bhwc in = ToBhwc(shape);
   const int64_t sums = over_channels ? in.pixels() : in.pixels() / shape[axis];
   const int64_t inner = over_channels ? 1 : CountBetween(shape, axis + 1, shape.rank() - 1);
-  KernelCall call = UnaryCallOf<kernels::Cumsum>(builder, node);
+  KernelCall call = NodeCallOf<kernels::Cumsum>(builder, node);
   call.defines = {{"CHANNELS", over_channels ? "1" : "0"}};
   call.scalars = {{"PIXELS", in.pixels()},
                   {"C", in.c},

@@ -96,9 +96,6 @@ KernelCall CallOf(const OperandOf<Kernel> (&tensors)[kCount]) {
   return call;
 }
 
-// A call of map.kernel that writes all texels of `out`; the caller adds its tensors.
-KernelCall MapCall(const Bhwc& out);
-
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_PLAN_KERNEL_CALL_H_

@@ -10,11 +10,11 @@
 
 namespace hearth {
 
-KernelCall MapCall(const Bhwc& out) {
+KernelCall MapCall(PlanBuilder& builder, ValueId from, ValueId to) {
   constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
+  const Bhwc out = builder.ShapeOf(to);
   const int64_t texels = out.pixels() * out.slices();
-  KernelCall call;
-  call.kernel = "map";
+  KernelCall call = CallOf<kernels::Map>({{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}});
   call.stores_each_texel_once = true;
   call.scalars = {{"COUNT", texels}, {"ROW", kRow}};
   call.work_items = {std::min(texels, kRow), Tiles(texels, kRow), 1};
@@ -65,7 +65,7 @@ Status PlanBuilder::CopyStates() {
     Node copy;
     copy.op = Unary{.kind = UnaryKind::kCopy};
     copy.name = fmt::format("state {}", graph().value(state.read).name);
-    HEARTH_TRY(Call(copy, TexelCopyCall(*this, state.written, state.read)));
+    HEARTH_TRY(Call(copy, MapCall(*this, state.written, state.read)));
   }
   return Status::Ok();
 }

@@ -20,8 +20,8 @@
 namespace hearth {
 
 class PlanBuilder;
-// Copies texels unchanged; both values have the same number of them.
-KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to);
+// A call of map.kernel that writes all texels of `to`: those of `from`, unless the caller adds a function of them.
+KernelCall MapCall(PlanBuilder& builder, ValueId from, ValueId to);
 
 class PlanBuilder : public PlanValues {
  public:

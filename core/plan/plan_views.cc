@@ -22,16 +22,10 @@ bool KnowsNoPlace(const EpilogueStep& step) {
 
 }  // namespace
 
-KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
-  KernelCall call = MapCall(builder.ShapeOf(to));
-  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
-  return call;
-}
-
 Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
   HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
   if (graph().IsState(places_.Root(input)) || StorageOf(output) != StorageOf(input))
-    return Call(node, TexelCopyCall(*this, input, output));
+    return Call(node, MapCall(*this, input, output));
   Tensor(input);
   places_.PutWithin(output, input, 0);
   return Status::Ok();
