@@ -181,8 +181,8 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   const MatrixShapes shapes = ShapesOf(builder, node);
   KernelCall call = choice.variant == "grouped" ? GroupedCall(builder, node, filter, shapes.groups)
                                                 : MatrixCall(builder, node, shapes, choice);
-  const auto geometry = ConvGeometry(conv.window, in, out, filter[1], filter[2]);
-  call.scalars.insert(call.scalars.end(), geometry.begin(), geometry.end());
+  const auto window = WindowScalars(conv.window, in, out, filter[1], filter[2]);
+  call.scalars.insert(call.scalars.end(), window.begin(), window.end());
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);
 }
@@ -250,7 +250,6 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   const Shape& filter = builder.DescOf(node.inputs[1]).shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  const Padding2D padding = ResolvePadding(window, in.h, in.w, filter[1], filter[2]);
   const KernelChoice choice = builder.Choose(node);
   const bool tile = choice.variant == "tile", wide = choice.variant == "wide";
   KernelCall call;
@@ -274,22 +273,11 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
                   {"w", DepthwiseFilter(builder, node.inputs[1])},
                   {"bias", BiasOperand(builder, InputOf(node, 2), out.c, 4)},
                   {"y", builder.Tensor(node.outputs[0])}};
-  call.scalars = ImageScalars(in, out);
   // Without a tile along an axis the outputs are neighbours, but the kernel still steps its taps by the dilation.
-  for (const NamedScalar& scalar : {NamedScalar{"DH", window.dilation_h},
-                                    {"DW", window.dilation_w},
-                                    {"PT", padding.top},
-                                    {"PL", padding.left},
-                                    {"KH", filter[1]},
-                                    {"KW", filter[2]},
-                                    {"SH", window.stride_h},
-                                    {"SW", window.stride_w},
-                                    {"STRIDE_H", window.stride_h},
-                                    {"STRIDE_W", window.stride_w},
-                                    {"IC", in.c},
-                                    {"MULTIPLIER", out.c / in.c}}) {
-    call.scalars.push_back(scalar);
-  }
+  call.scalars = WindowScalars(window, in, out, filter[1], filter[2]);
+  call.scalars.insert(
+      call.scalars.end(),
+      {{"STRIDE_H", window.stride_h}, {"STRIDE_W", window.stride_w}, {"IC", in.c}, {"MULTIPLIER", out.c / in.c}});
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   if (wide) call.work_items = {out.h, int64_t{out.slices()} * out.b, 1};
   if (tile) {

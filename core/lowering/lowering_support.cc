@@ -115,6 +115,21 @@ std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out) {
           {"OW", out.w}, {"OPIX", out.pixels()}, {"N4", out.slices()},  {"BATCH", out.b}};
 }
 
+std::vector<NamedScalar> WindowScalars(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
+                                       int32_t kernel_w) {
+  const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
+  std::vector<NamedScalar> scalars = ImageScalars(in, out);
+  scalars.insert(scalars.end(), {{"KH", kernel_h},
+                                 {"KW", kernel_w},
+                                 {"SH", window.stride_h},
+                                 {"SW", window.stride_w},
+                                 {"DH", window.dilation_h},
+                                 {"DW", window.dilation_w},
+                                 {"PT", padding.top},
+                                 {"PL", padding.left}});
+  return scalars;
+}
+
 void UseLines(int64_t pixels, int64_t depth, KernelCall& call, int64_t lanes, int64_t longest) {
   const int64_t length = std::min(pixels, longest);
   call.scalars.push_back({"LINE", length});

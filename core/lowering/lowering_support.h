@@ -58,6 +58,9 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
 
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
 std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out);
+// Those, and what kernels find the pixels of a window by: KH KW SH SW DH DW PT PL.
+std::vector<NamedScalar> WindowScalars(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
+                                       int32_t kernel_w);
 
 // `lanes` work items for each of `pixels` times `depth`, and the scalar LINE: for kernels that need no coordinates,
 // lines of pixels, since drivers limit the number of work groups in each dimension (GLES guarantees 65,535).

@@ -178,24 +178,6 @@ int32_t WidthOf(const KernelChoice& choice) {
   return choice.variant == "patch" ? 32 : choice.variant == "wide" ? 16 : 4;
 }
 
-std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
-                                      int32_t kernel_w) {
-  const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
-  return {{"IH", in.h},
-          {"IW", in.w},
-          {"IPIX", in.pixels()},
-          {"OH", out.h},
-          {"OW", out.w},
-          {"KH", kernel_h},
-          {"KW", kernel_w},
-          {"SH", window.stride_h},
-          {"SW", window.stride_w},
-          {"DH", window.dilation_h},
-          {"DW", window.dilation_w},
-          {"PT", padding.top},
-          {"PL", padding.left}};
-}
-
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
   std::vector<KernelChoice> candidates;

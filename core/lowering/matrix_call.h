@@ -16,7 +16,7 @@ namespace hearth {
 struct MatrixShapes {
   int64_t pixels = 0;                            // of the output: rows of the product
   std::array<int32_t, 4> filter = {1, 1, 1, 1};  // O, kh, kw, I
-  bool is_pointwise = true;                      // else the call needs ConvGeometry's scalars too
+  bool is_pointwise = true;                      // else the call needs WindowScalars's scalars too
   int32_t groups = 1;                            // more than 1: channels of a group fill whole texels
 };
 
@@ -26,7 +26,7 @@ struct MatrixShapes {
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
 
 // Kernel, operands, M, K4, N4 and the work items of the tile that suits the device. The node's inputs are x, filter and
-// optionally a bias. A computed filter needs ConvGeometry's scalars, also for pointwise convolutions.
+// optionally a bias. A computed filter needs WindowScalars's scalars, also for pointwise convolutions.
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice);
 
 // Outputs per vector of the weights for a choice of MatrixCandidates.
@@ -44,10 +44,6 @@ struct PlanesOperands {
 };
 KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, const MatrixShapes& shapes, int32_t planes,
                       const KernelChoice& choice);
-
-// The scalars with which general convolution kernels find their pixels: IH IW IPIX OH OW KH KW SH SW DH DW PT PL.
-std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
-                                      int32_t kernel_w);
 
 // The position of a product's matrices in a tensor: the first texel, the stride in texels between groups of 4 columns,
 // and the stride of each leading dimension (0 if the operand is broadcast). Rows are adjacent.

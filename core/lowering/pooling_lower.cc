@@ -9,18 +9,6 @@
 namespace hearth {
 namespace {
 
-void AddWindow(KernelCall& call, int32_t kernel_h, int32_t kernel_w, int32_t stride_h, int32_t stride_w,
-               const Padding2D& padding) {
-  for (const NamedScalar& scalar : {NamedScalar{"KH", kernel_h},
-                                    {"KW", kernel_w},
-                                    {"SH", stride_h},
-                                    {"SW", stride_w},
-                                    {"PT", padding.top},
-                                    {"PL", padding.left}}) {
-    call.scalars.push_back(scalar);
-  }
-}
-
 // Source pixels per output pixel, as TFLite computes it.
 float ScaleOf(int32_t in, int32_t out, bool align_corners) {
   return align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
@@ -33,12 +21,10 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   const auto& pool = std::get<Pool2D>(node.op);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  const Padding2D padding = ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w);
   KernelCall call = NodeCallOf<kernels::Pool>(builder, node);
   call.stores_each_texel_once = true;
   call.defines = {{"MAX", pool.kind == PoolKind::kMax ? "1" : "0"}, {"L2", pool.kind == PoolKind::kL2 ? "1" : "0"}};
-  call.scalars = ImageScalars(in, out);
-  AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w, padding);
+  call.scalars = WindowScalars(pool.window, in, out, pool.kernel_h, pool.kernel_w);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   call.epilogue = ActivationEpilogue(pool.activation);
   return builder.Call(node, call);
@@ -49,9 +35,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   KernelCall call = NodeCallOf<kernels::PoolArgmax>(builder, node);
-  call.scalars = ImageScalars(in, out);
-  AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
-            ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
+  call.scalars = WindowScalars(pool.window, in, out, pool.kernel_h, pool.kernel_w);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   call.epilogue = ActivationEpilogue(pool.activation);
   return builder.Call(node, call);
@@ -71,9 +55,9 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   KernelCall call = NodeCallOf<kernels::MaxUnpool>(builder, node);
-  call.scalars = ImageScalars(in, out);
-  AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
-            UnpoolPadding(unpool, in.h, in.w));
+  const Window2D window = {
+      .stride_h = unpool.stride_h, .stride_w = unpool.stride_w, .padding = UnpoolPadding(unpool, in.h, in.w)};
+  call.scalars = WindowScalars(window, in, out, unpool.kernel_h, unpool.kernel_w);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   return builder.Call(node, call);
 }

@@ -47,8 +47,8 @@ KernelCall ConvolutionCall(PlanBuilder& builder, const Node& node, const Shape& 
   KernelCall call = MatrixCall(builder, node, shapes, builder.Choose(node));
   const int32_t pixels = shapes.filter[2];
   const auto batch = static_cast<int32_t>(shapes.pixels);
-  const auto geometry = ConvGeometry({}, {batch, 1, pixels, in.c}, {batch, 1, 1, filter[0]}, 1, pixels);
-  call.scalars.insert(call.scalars.end(), geometry.begin(), geometry.end());
+  const auto window = WindowScalars({}, {batch, 1, pixels, in.c}, {batch, 1, 1, filter[0]}, 1, pixels);
+  call.scalars.insert(call.scalars.end(), window.begin(), window.end());
   return call;
 }
 
