@@ -43,8 +43,23 @@ std::optional<std::string> PaddingUnsupported(const Graph& graph, const Node& no
   return WideIntegers(graph, node, placing);
 }
 
-const char* ValueOf(const PlanBuilder& builder, const Node& node) {
-  return IsReal(builder.DescOf(node.outputs[0])) ? "REAL_VALUE" : "INTEGER_VALUE";
+// What lies before a tensor's first element and behind its last one.
+struct Border {
+  const Shape& before;
+  bool mirror = false, symmetric = false;
+  double value = 0;  // where it does not mirror
+};
+
+// The arguments that both kernels take.
+template <typename Kernel>
+KernelCall BorderCallOf(const Node& node, const Border& border, PlanBuilder& builder) {
+  KernelCall call = NodeCallOf<Kernel>(builder, node);
+  const bool is_real = IsReal(builder.DescOf(node.outputs[0]));
+  call.defines = {{"MIRROR", border.mirror ? "1" : "0"}, {"VALUE", is_real ? "REAL_VALUE" : "INTEGER_VALUE"}};
+  call.scalars = {{"REAL_VALUE", static_cast<float>(border.value)},
+                  {"INTEGER_VALUE", Saturate<int32_t>(border.value)},
+                  {"EDGE", border.symmetric ? 1 : 0}};
+  return call;
 }
 
 // Whether only height and width grow: the grid's dimensions are then the image's.
@@ -52,58 +67,50 @@ bool IsImagePad(const Bhwc& in, const Bhwc& out) {
   return in.b == out.b && in.c == out.c && out.h <= kMostGroups && int64_t{out.b} * out.slices() <= kMostGroups;
 }
 
-KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+KernelCall ImagePadCall(const Node& node, const Border& border, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
+  const Shape& before = border.before;
   const int rank = before.rank();
-  KernelCall call = NodeCallOf<kernels::PadImage>(builder, node);
+  KernelCall call = BorderCallOf<kernels::PadImage>(node, border, builder);
   call.stores_each_texel_once = true;
-  call.defines = {{"MIRROR", mirror ? "1" : "0"}, {"VALUE", ValueOf(builder, node)}};
-  call.scalars = {{"IH", in.h},
-                  {"IW", in.w},
-                  {"OH", out.h},
-                  {"OW", out.w},
-                  {"TOP", rank > 3 ? before[rank - 3] : 0},
-                  {"LEFT", rank > 2 ? before[rank - 2] : 0},
-                  {"REAL_VALUE", 0.0f},
-                  {"INTEGER_VALUE", 0},
-                  {"EDGE", 0}};
+  call.scalars.insert(call.scalars.end(), {{"IH", in.h},
+                                           {"IW", in.w},
+                                           {"OH", out.h},
+                                           {"OW", out.w},
+                                           {"TOP", rank > 3 ? before[rank - 3] : 0},
+                                           {"LEFT", rank > 2 ? before[rank - 2] : 0}});
   call.work_items = {out.w, out.h, int64_t{out.b} * out.slices()};
   UseWholeLines(builder.device(), call);
   return call;
 }
 
-KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+KernelCall AnyPadCall(const Node& node, const Border& border, PlanBuilder& builder) {
   static constexpr ScalarName kNames[kKernelDimensions][3] = {
       {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
-  const Graph& graph = builder.graph();
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
-  KernelCall call = NodeCallOf<kernels::Pad>(builder, node);
-  call.scalars = {{"IC", in.c},
-                  {"IPIX", in.pixels()},
-                  {"OC", out.c},
-                  {"OPIX", out.pixels()},
-                  {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
-                  {"REAL_VALUE", 0.0f},
-                  {"INTEGER_VALUE", 0},
-                  {"EDGE", 0}};
-  const std::vector<PaddedDimension> dimensions =
-      PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
+  const Shape& before = border.before;
+  KernelCall call = BorderCallOf<kernels::Pad>(node, border, builder);
+  call.scalars.insert(call.scalars.end(), {{"IC", in.c},
+                                           {"IPIX", in.pixels()},
+                                           {"OC", out.c},
+                                           {"OPIX", out.pixels()},
+                                           {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]}});
+  const std::vector<PaddedDimension> dimensions = PixelDimensions(
+      builder.DescOf(node.inputs[0]).shape, builder.DescOf(node.outputs[0]).shape, before, border.mirror);
   for (size_t k = 0; k < kKernelDimensions; ++k) {
     const PaddedDimension dimension = k < dimensions.size() ? dimensions[k] : PaddedDimension{};
     call.scalars.push_back({kNames[k][0], dimension.out});
     call.scalars.push_back({kNames[k][1], dimension.in});
     call.scalars.push_back({kNames[k][2], dimension.before});
   }
-  call.defines = {{"MIRROR", mirror ? "1" : "0"},
-                  {"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"},
-                  {"VALUE", ValueOf(builder, node)}};
+  call.defines.push_back({"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"});
   UseLines(out.pixels(), out.slices(), call);
   return call;
 }
 
-KernelCall PadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+Status CallPad(const Node& node, const Border& border, PlanBuilder& builder) {
   const bool is_image = IsImagePad(builder.ShapeOf(node.inputs[0]), builder.ShapeOf(node.outputs[0]));
-  return is_image ? ImagePadCall(node, before, mirror, builder) : AnyPadCall(node, before, mirror, builder);
+  return builder.Call(node, (is_image ? ImagePadCall : AnyPadCall)(node, border, builder));
 }
 
 // Whether only channels are appended: the existing texels stay in place.
@@ -129,12 +136,6 @@ KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builde
   return call;
 }
 
-void SetScalar(KernelCall& call, ScalarName name, Scalar scalar) {
-  for (auto& [known, value] : call.scalars) {
-    if (known == name) value = scalar;
-  }
-}
-
 }  // namespace
 
 std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
@@ -147,10 +148,7 @@ Status LowerPad(const Node& node, PlanBuilder& builder) {
   if (IsReal(in) && OnlyAppendsChannels(in.shape, builder.DescOf(node.outputs[0]).shape, pad.before)) {
     return builder.Call(node, AppendChannelsCall(node, static_cast<float>(pad.value), builder));
   }
-  KernelCall call = PadCall(node, pad.before, false, builder);
-  SetScalar(call, "REAL_VALUE", static_cast<float>(pad.value));
-  SetScalar(call, "INTEGER_VALUE", Saturate<int32_t>(pad.value));
-  return builder.Call(node, call);
+  return CallPad(node, {.before = pad.before, .value = pad.value}, builder);
 }
 
 std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
@@ -159,9 +157,7 @@ std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& 
 
 Status LowerMirrorPad(const Node& node, PlanBuilder& builder) {
   const auto& pad = std::get<MirrorPad>(node.op);
-  KernelCall call = PadCall(node, pad.before, true, builder);
-  SetScalar(call, "EDGE", pad.symmetric ? 1 : 0);
-  return builder.Call(node, call);
+  return CallPad(node, {.before = pad.before, .mirror = true, .symmetric = pad.symmetric}, builder);
 }
 
 }  // namespace hearth
