@@ -31,6 +31,13 @@ std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& n
   return std::nullopt;
 }
 
+// For kernels that make a texel of `channels` for each batch in a work item: BATCH, N4 and the work items.
+void UseBatch(int32_t batch, int32_t channels, KernelCall& call) {
+  const auto slices = static_cast<int32_t>(Tiles(channels, 4));
+  call.scalars.insert(call.scalars.end(), {{"BATCH", batch}, {"N4", slices}});
+  call.work_items = {slices, batch, 1};
+}
+
 // A tensor at one step: its pixel of batch b is first + b * step.
 struct StepTensor {
   ValueId value = kNoValue;
@@ -53,27 +60,18 @@ struct StepCall {
 Status CallRecurrentStep(PlanBuilder& builder, const Node& node, int32_t batch, const StepCall& step) {
   const TensorDesc& weights = builder.DescOf(step.weights);
   const int32_t rows = weights.shape[0], depth = weights.shape[1];
-  const auto slices = static_cast<int32_t>(Tiles(rows, 4));
   const bool has_base = step.base.value != kNoValue;
   KernelCall call = CallOf<kernels::RecurrentStep>(
       {{"base", has_base ? builder.Tensor(step.base.value) : BiasOperand(builder, step.bias, rows, 4)},
        {"w", builder.Packed(step.weights, {PackLayout::kMatrix, weights, 4, {rows, 1, 1, depth}})},
        {"h", builder.Tensor(step.h.value)},
        {"y", builder.Tensor(step.y.value)}});
-  call.scalars = {{"BATCH", batch},
-                  {"N4", slices},
-                  {"K4", Tiles(depth, 4)},
-                  {"BASE_PIXELS", step.base.pixels},
-                  {"BASE_FIRST", step.base.first},
-                  {"BASE_STEP", step.base.step},
-                  {"H_PIXELS", step.h.pixels},
-                  {"H_FIRST", step.h.first},
-                  {"H_STEP", step.h.step},
-                  {"Y_PIXELS", step.y.pixels},
-                  {"Y_FIRST", step.y.first},
+  call.scalars = {{"K4", Tiles(depth, 4)},       {"BASE_PIXELS", step.base.pixels}, {"BASE_FIRST", step.base.first},
+                  {"BASE_STEP", step.base.step}, {"H_PIXELS", step.h.pixels},       {"H_FIRST", step.h.first},
+                  {"H_STEP", step.h.step},       {"Y_PIXELS", step.y.pixels},       {"Y_FIRST", step.y.first},
                   {"Y_STEP", step.y.step}};
+  UseBatch(batch, rows, call);
   call.epilogue = step.epilogue;
-  call.work_items = {slices, batch, 1};
   if (step.h.value == step.y.value) call.buffer_reads = {"h"};
   return builder.Call(node, call);
 }
@@ -95,11 +93,9 @@ Status CallInputProduct(PlanBuilder& builder, const Node& node, const InputProdu
 // The last step of a sequence as a separate value: the next state.
 Status CallCopyLast(PlanBuilder& builder, const Node& node, const SequenceShape& sequence, ValueId from, ValueId to) {
   const StepTensor last = StepOf(from, sequence, sequence.steps - 1);
-  const int32_t slices = builder.ShapeOf(to).slices();
   KernelCall call = CallOf<kernels::TakeStep>({{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}});
-  call.scalars = {
-      {"BATCH", sequence.batch}, {"N4", slices}, {"PIXELS", last.pixels}, {"FIRST", last.first}, {"STEP", last.step}};
-  call.work_items = {slices, sequence.batch, 1};
+  call.scalars = {{"PIXELS", last.pixels}, {"FIRST", last.first}, {"STEP", last.step}};
+  UseBatch(sequence.batch, builder.ShapeOf(to).c, call);
   return builder.Call(node, call);
 }
 
@@ -171,15 +167,14 @@ class LstmLowering {
   };
   Result<ValueId> CallPeephole(ValueId sums, ValueId cell, const PeepholeGates& gates) {
     const ValueId out = Float({sequence_.batch, rows_});
-    const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
     KernelCall call =
         CallOf<kernels::LstmPeephole>({{"gates", builder_.Tensor(sums)},
                                        {"c", builder_.Tensor(cell)},
                                        {"w", BiasOperand(builder_, node_.inputs[kLstmPeephole], rows_ - units_, 4)},
                                        {"y", builder_.Tensor(out)}});
-    call.scalars = {{"BATCH", sequence_.batch},  {"UNITS", units_},      {"N4", slices},
-                    {"FIRST_GATE", gates.first}, {"GATES", gates.count}, {"WEIGHT_FIRST", gates.weight_first}};
-    call.work_items = {slices, sequence_.batch, 1};
+    call.scalars = {
+        {"UNITS", units_}, {"FIRST_GATE", gates.first}, {"GATES", gates.count}, {"WEIGHT_FIRST", gates.weight_first}};
+    UseBatch(sequence_.batch, rows_, call);
     HEARTH_TRY(builder_.Call(node_, call));
     return out;
   }
@@ -187,39 +182,31 @@ class LstmLowering {
   Result<ValueId> CallNormalize(ValueId sums) {
     if (!Has(kLstmNormalization)) return sums;
     const ValueId out = Float({sequence_.batch, rows_});
-    const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
     KernelCall call =
         CallOf<kernels::LstmNormalize>({{"gates", builder_.Tensor(sums)},
                                         {"factor", BiasOperand(builder_, node_.inputs[kLstmNormalization], rows_, 4)},
                                         {"bias", BiasOperand(builder_, node_.inputs[kLstmBias], rows_, 4)},
                                         {"y", builder_.Tensor(out)}});
-    call.scalars = {{"BATCH", sequence_.batch},
-                    {"UNITS", units_},
-                    {"CHANNELS", rows_},
-                    {"N4", slices},
-                    {"EPSILON", kLayerNormalizationEpsilon}};
-    call.work_items = {slices, sequence_.batch, 1};
+    call.scalars = {{"UNITS", units_}, {"CHANNELS", rows_}, {"EPSILON", kLayerNormalizationEpsilon}};
+    UseBatch(sequence_.batch, rows_, call);
     HEARTH_TRY(builder_.Call(node_, call));
     return out;
   }
 
   Status CallCell(ValueId sums, ValueId cell, ValueId next_cell, const StepTensor& h) {
-    const auto slices = static_cast<int32_t>(Tiles(units_, 4));
     KernelCall call = CallOf<kernels::LstmCell>({{"gates", builder_.Tensor(sums)},
                                                  {"c_before", builder_.Tensor(cell)},
                                                  {"h", builder_.Tensor(h.value)},
                                                  {"c", builder_.Tensor(next_cell)}});
     call.defines = {{"CIFG", gates_ == 3 ? "1" : "0"},
                     {"ACTIVATION", std::to_string(static_cast<int>(lstm_.activation))}};
-    call.scalars = {{"BATCH", sequence_.batch},
-                    {"UNITS", units_},
-                    {"N4", slices},
+    call.scalars = {{"UNITS", units_},
                     {"GATE_CHANNELS", units_},
                     {"H_PIXELS", h.pixels},
                     {"H_FIRST", h.first},
                     {"H_STEP", h.step},
                     {"CELL_CLIP", lstm_.cell_clip > 0.0f ? lstm_.cell_clip : std::numeric_limits<float>::max()}};
-    call.work_items = {slices, sequence_.batch, 1};
+    UseBatch(sequence_.batch, units_, call);
     return builder_.Call(node_, call);
   }
 
@@ -295,22 +282,20 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
   HEARTH_TRY(CallInputProduct(builder, node, {node.inputs[0], node.inputs[2], kNoValue, features}));
 
   const int32_t channels = filters * memory;
-  const auto state_slices = static_cast<int32_t>(Tiles(channels, 4));
   KernelCall shift = CallOf<kernels::SvdfShift>({{"state", builder.Tensor(node.inputs[1])},
                                                  {"feature", builder.Tensor(features)},
                                                  {"y", builder.Tensor(node.outputs[1])}});
-  shift.scalars = {{"BATCH", batch}, {"CHANNELS", channels}, {"N4", state_slices}, {"MEMORY", memory}};
-  shift.work_items = {state_slices, batch, 1};
+  shift.scalars = {{"CHANNELS", channels}, {"MEMORY", memory}};
+  UseBatch(batch, channels, shift);
   HEARTH_TRY(builder.Call(node, shift));
 
-  const auto slices = static_cast<int32_t>(Tiles(outputs, 4));
   KernelCall sum = CallOf<kernels::SvdfSum>({{"state", builder.Tensor(node.outputs[1])},
                                              {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
                                              {"bias", BiasOperand(builder, InputOf(node, 4), outputs, 4)},
                                              {"y", builder.Tensor(node.outputs[0])}});
-  sum.scalars = {{"BATCH", batch}, {"OUTPUTS", outputs}, {"N4", slices}, {"TERMS", svdf.rank * memory}};
+  sum.scalars = {{"OUTPUTS", outputs}, {"TERMS", svdf.rank * memory}};
+  UseBatch(batch, outputs, sum);
   sum.epilogue = ActivationEpilogue(svdf.activation);
-  sum.work_items = {slices, batch, 1};
   return builder.Call(node, sum);
 }
 
