@@ -1,10 +1,10 @@
 // The kernels of binding_layout.cc on the host, for lent host memory.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "core/base/float16.h"
+#include "core/graph/element.h"
 #include "hal/io/binding_layout.h"
 #include "hal/io/slices.h"
 
@@ -14,16 +14,8 @@ namespace {
 float LoadComponent(StorageType element, const std::byte* at, int component) {
   switch (element) {
     case StorageType::kUnorm8: return static_cast<float>(std::to_integer<int>(at[component])) / 255.0f;
-    case StorageType::kFloat16: {
-      uint16_t half = 0;
-      std::memcpy(&half, at + component * 2, sizeof half);
-      return HalfToFloat(half);
-    }
-    default: {
-      float value = 0;
-      std::memcpy(&value, at + component * 4, sizeof value);
-      return value;
-    }
+    case StorageType::kFloat16: return HalfToFloat(LoadAt<uint16_t>(at, component));
+    default: return LoadAt<float>(at, component);
   }
 }
 
@@ -34,12 +26,8 @@ void StoreComponent(StorageType element, std::byte* at, int component, float val
       at[component] = static_cast<std::byte>(std::nearbyint(clamped * 255.0f));
       return;
     }
-    case StorageType::kFloat16: {
-      const uint16_t half = FloatToHalf(value);
-      std::memcpy(at + component * 2, &half, sizeof half);
-      return;
-    }
-    default: std::memcpy(at + component * 4, &value, sizeof value);
+    case StorageType::kFloat16: return StoreAt(at, component, FloatToHalf(value));
+    default: StoreAt(at, component, value);
   }
 }
 

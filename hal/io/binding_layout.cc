@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
@@ -206,8 +205,7 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
     layout.scale.fill(binding.scale[0]);
     layout.offset.fill(binding.offset[0]);
   }
-  const auto is_finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(binding.scale, is_finite) || !std::ranges::all_of(binding.offset, is_finite))
+  if (!AllFinite(binding.scale) || !AllFinite(binding.offset))
     return Error(StatusCode::kInvalidArgument, "the binding's scale or offset is not a finite number");
   if (has_texels && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
     return Error(StatusCode::kInvalidArgument, "a texture or image has no offset and no row pitch");

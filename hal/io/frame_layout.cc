@@ -42,8 +42,7 @@ Status CheckPicture(const Frame& frame) {
     return Error(StatusCode::kInvalidArgument, "the frame is rotated by 0, 90, 180 or 270 degrees, not by {}",
                  frame.rotation);
   }
-  const auto is_finite = [](float value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(frame.mean, is_finite) || !std::ranges::all_of(frame.scale, is_finite))
+  if (!AllFinite(frame.mean) || !AllFinite(frame.scale))
     return Error(StatusCode::kInvalidArgument, "the frame's mean or scale is not a finite number");
   return Status::Ok();
 }
