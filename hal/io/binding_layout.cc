@@ -103,9 +103,10 @@ WorkGrid GridOfElements(const BindingLayout& bytes, const DeviceInfo& device) {
                      {bytes.pitch, GroupsFor(bytes.stride, static_cast<uint32_t>(bytes.pitch)), 1});
 }
 
-// Between slices and the elements of `layout`. `is_write`: from slices.
-Result<BindingKernel> BindingKernelOf(bool is_write, const BindingLayout& layout, const WorkGrid& grid,
+// Between slices and the elements of `layout`.
+Result<BindingKernel> BindingKernelOf(Side side, const BindingLayout& layout, const WorkGrid& grid,
                                       const HostTransfer& transfer, const DeviceInfo& device) {
+  const bool is_write = side == Side::kOutput;
   BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(is_write ? "write_binding" : "read_binding"));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
@@ -124,17 +125,6 @@ Result<BindingKernel> BindingKernelOf(bool is_write, const BindingLayout& layout
   for (const auto* four : {&layout.scale, &layout.offset}) {
     for (float value : *four) kernel.scalars.push_back(std::bit_cast<uint32_t>(value));
   }
-  return kernel;
-}
-
-Result<BindingKernel> BorrowedKernelOf(bool is_write, const BindingLayout& layout, bool is_texture,
-                                       const HostTransfer& transfer, const DeviceInfo& device) {
-  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(is_write, layout, grid, transfer, device));
-  // What the bind tells; later the error would be that of a run.
-  const auto& groups = kernel.group_count;
-  HEARTH_TRY(CheckGroupLimits(kernel.source, {groups[0], groups[1], groups[2]}, device));
-  if (is_texture) kernel.source.tensors[is_write ? 1 : 0].path = AccessPath::kTexture;
   return kernel;
 }
 
@@ -164,15 +154,6 @@ BindingLayout DenseLayout(const HostTransfer& transfer) {
   layout.stride = static_cast<uint64_t>(shape.c);
   layout.pitch = static_cast<uint64_t>(shape.w) * layout.stride;
   return layout;
-}
-
-Result<BindingKernel> DenseKernelOf(bool is_write, const HostTransfer& transfer, const DeviceInfo& device) {
-  const BindingLayout layout = DenseLayout(transfer);
-  const WorkGrid grid = is_write && !IsFloat(transfer) ? GridOfElements(layout, device)
-                                                       : GridOfTexels(ToBhwc(transfer.desc.shape), device);
-  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(is_write, layout, grid, transfer, device));
-  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", IsFloat(transfer) ? "3" : "2"));
-  return kernel;
 }
 
 }  // namespace
@@ -232,14 +213,15 @@ NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_wr
   return memory;
 }
 
-Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                        const DeviceInfo& device) {
-  return BorrowedKernelOf(false, layout, is_texture, transfer, device);
-}
-
-Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                         const DeviceInfo& device) {
-  return BorrowedKernelOf(true, layout, is_texture, transfer, device);
+Result<BindingKernel> BorrowedKernel(Side side, const BindingLayout& layout, bool is_texture,
+                                     const HostTransfer& transfer, const DeviceInfo& device) {
+  const WorkGrid grid = GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(side, layout, grid, transfer, device));
+  // What the bind tells; later the error would be that of a run.
+  const auto& groups = kernel.group_count;
+  HEARTH_TRY(CheckGroupLimits(kernel.source, {groups[0], groups[1], groups[2]}, device));
+  if (is_texture) kernel.source.tensors[side == Side::kOutput ? 1 : 0].path = AccessPath::kTexture;
+  return kernel;
 }
 
 bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device) {
@@ -256,12 +238,13 @@ uint64_t CrossingBytes(const HostTransfer& transfer) {
   return RoundUp(transfer.desc.size_bytes(), TexelBytes(StorageType::kUnorm8));
 }
 
-Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  return DenseKernelOf(false, transfer, device);
-}
-
-Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  return DenseKernelOf(true, transfer, device);
+Result<BindingKernel> DenseKernel(Side side, const HostTransfer& transfer, const DeviceInfo& device) {
+  const BindingLayout layout = DenseLayout(transfer);
+  const WorkGrid grid = side == Side::kOutput && !IsFloat(transfer) ? GridOfElements(layout, device)
+                                                                    : GridOfTexels(ToBhwc(transfer.desc.shape), device);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf(side, layout, grid, transfer, device));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", IsFloat(transfer) ? "3" : "2"));
+  return kernel;
 }
 
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device) {

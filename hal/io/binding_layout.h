@@ -31,6 +31,8 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc);
 // The memory to import for the binding. Precondition: it fits the tensor.
 NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written);
 
+enum class Side : uint8_t { kInput, kOutput };
+
 // A dispatch without its tensors: x is read, y is written.
 struct BindingKernel {
   KernelSource source;
@@ -39,11 +41,9 @@ struct BindingKernel {
   friend bool operator==(const BindingKernel&, const BindingKernel&) = default;
 };
 
-// From lent memory to slices, and back.
-Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                        const DeviceInfo& device);
-Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                         const DeviceInfo& device);
+// From an input's lent memory to slices, or from slices to an output's.
+Result<BindingKernel> BorrowedKernel(Side side, const BindingLayout& layout, bool is_texture,
+                                     const HostTransfer& transfer, const DeviceInfo& device);
 // Whether the tensor's numbers cross to this device and back as the caller has them, and its kernels move them to and
 // from slices: 8-bit numbers (a quarter of the bytes over the bus) and large float32 tensors (no fourth channel for
 // three; on an H100 the host's conversion of DeepLab's 21 channels took 2.5 times as long as all kernels). If the
@@ -51,9 +51,8 @@ Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_te
 // less.
 bool CrossesDense(const HostTransfer& transfer, const DeviceInfo& device);
 uint64_t CrossingBytes(const HostTransfer& transfer);  // what lies between: the dense numbers, in whole elements
-// From there to slices, and back; the same bits as DenseToSlices and SlicesToDense.
-Result<BindingKernel> ReadDenseKernel(const HostTransfer& transfer, const DeviceInfo& device);
-Result<BindingKernel> WriteDenseKernel(const HostTransfer& transfer, const DeviceInfo& device);
+// From there to slices for an input, back for an output; the same bits as DenseToSlices and SlicesToDense.
+Result<BindingKernel> DenseKernel(Side side, const HostTransfer& transfer, const DeviceInfo& device);
 // From slices to slices, as they are.
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device);
 

@@ -40,8 +40,6 @@ class ExternalFrame {
 // sizes that the memory does not have; kUnsupported where the system has no such memory.
 Result<std::shared_ptr<ExternalFrame>> OpenExternalFrame(const Frame& frame);
 
-enum class Side : uint8_t { kInput, kOutput };
-
 // Dense bytes in host memory, which each run is given.
 struct GivenBytes {};
 // The caller's memory, on the host or in one of a device's objects.

@@ -19,17 +19,16 @@ PlanEdges::PlanEdges(const LoadedPlan& plan, MorePrograms& programs) : plan_(pla
 
 Result<PlanEdges::Borrowed> PlanEdges::Borrow(Side side, const Edge& edge, const Binding& binding) {
   const PlanTensor& tensor = *edge.tensor;
-  const bool is_output = side == Side::kOutput;
   HEARTH_ASSIGN(const BindingLayout layout, LayoutOf(binding, tensor.desc));
   Borrowed borrowed;
   if (binding.memory == kOwnBuffer) {
     borrowed.buffer = *reinterpret_cast<const std::shared_ptr<Buffer>*>(binding.handle);
   } else {
-    HEARTH_ASSIGN(borrowed.buffer, device().ImportBuffer(MemoryOf(binding, tensor.desc, is_output)));
+    HEARTH_ASSIGN(borrowed.buffer, device().ImportBuffer(MemoryOf(binding, tensor.desc, side == Side::kOutput)));
   }
   const bool is_texture = binding.memory == MemoryKind::kGlTexture;
   const auto make = [&](const DeviceInfo& info) {
-    return (is_output ? WriteBindingKernel : ReadBindingKernel)(layout, is_texture, tensor.transfer, info);
+    return BorrowedKernel(side, layout, is_texture, tensor.transfer, info);
   };
   HEARTH_TRY(programs_.MakeKernel(make, borrowed.kernel.kernel, borrowed.kernel.program));
   return borrowed;
@@ -118,8 +117,7 @@ Status PlanEdges::MakeOwnKernel(Side side, Edge& edge) {
   if (edge.own.program != nullptr) return Status::Ok();
   const HostTransfer& transfer = edge.tensor->transfer;
   const auto make = [&](const DeviceInfo& info) {
-    if (!IsConverted(edge)) return CopyKernel(transfer, info);
-    return (side == Side::kOutput ? WriteDenseKernel : ReadDenseKernel)(transfer, info);
+    return IsConverted(edge) ? DenseKernel(side, transfer, info) : CopyKernel(transfer, info);
   };
   return programs_.MakeKernel(make, edge.own.kernel, edge.own.program);
 }

@@ -64,11 +64,12 @@ TEST(BindingKernels, HaveNoMoreGroupsThanEveryDeviceTakes) {
       SCOPED_TRACE(shape.ToString());
       const HostTransfer bytes = TransferOf(DType::kInt8, shape), numbers = TransferOf(DType::kFloat32, shape);
       EXPECT_TRUE(CrossesDense(bytes, info));
-      for (const auto& make : {ReadDenseKernel, WriteDenseKernel, CopyKernel}) ExpectFits(make(bytes, info), info);
+      for (const Side side : {Side::kInput, Side::kOutput}) ExpectFits(DenseKernel(side, bytes, info), info);
+      ExpectFits(CopyKernel(bytes, info), info);
       const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
       ASSERT_TRUE(layout.ok()) << layout.status().message();
-      for (const auto& make : {ReadBindingKernel, WriteBindingKernel})
-        ExpectFits(make(*layout, false, numbers, info), info);
+      for (const Side side : {Side::kInput, Side::kOutput})
+        ExpectFits(BorrowedKernel(side, *layout, false, numbers, info), info);
     }
   }
 }
@@ -102,8 +103,8 @@ TEST(BindingKernels, ThatNoGridHoldsLeaveBytesToTheHostAndLentMemoryWithAReason)
   const HostTransfer numbers = TransferOf(DType::kFloat32, {1, 20, 20, 8});
   const Result<BindingLayout> layout = LayoutOf(BorrowedBuffer(numbers), numbers.desc);
   ASSERT_TRUE(layout.ok()) << layout.status().message();
-  for (const auto& make : {ReadBindingKernel, WriteBindingKernel}) {
-    const Status refused = make(*layout, false, numbers, info).status();
+  for (const Side side : {Side::kInput, Side::kOutput}) {
+    const Status refused = BorrowedKernel(side, *layout, false, numbers, info).status();
     EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
     EXPECT_THAT(refused.message(), ::testing::HasSubstr("work groups in dimension"));
   }
@@ -175,13 +176,13 @@ TEST_P(BindingKernelsOnDevice, MoveTheSameNumbersInRows) {
     const uint64_t dense_bytes = binding.size_bytes, slices_bytes = transfer.range.size_bytes;
     const std::vector<std::byte> dense = Patterned(dense_bytes), slices = Patterned(slices_bytes);
     const auto read = [&](const DeviceInfo& device) {
-      return Ran(ReadBindingKernel(*layout, false, transfer, device), dense, slices_bytes);
+      return Ran(BorrowedKernel(Side::kInput, *layout, false, transfer, device), dense, slices_bytes);
     };
     const auto written = [&](const DeviceInfo& device) {
-      return Ran(WriteBindingKernel(*layout, false, transfer, device), slices, dense_bytes);
+      return Ran(BorrowedKernel(Side::kOutput, *layout, false, transfer, device), slices, dense_bytes);
     };
-    EXPECT_NE(ReadBindingKernel(*layout, false, transfer, Narrow())->source.defines,
-              ReadBindingKernel(*layout, false, transfer, info)->source.defines);
+    EXPECT_NE(BorrowedKernel(Side::kInput, *layout, false, transfer, Narrow())->source.defines,
+              BorrowedKernel(Side::kInput, *layout, false, transfer, info)->source.defines);
     EXPECT_TRUE(read(info) == read(Narrow())) << channels << " channels";
     EXPECT_TRUE(written(info) == written(Narrow())) << channels << " channels";
   }
@@ -191,7 +192,7 @@ TEST_P(BindingKernelsOnDevice, ReadTheSameBytesInRows) {
   const HostTransfer transfer = TransferOf(DType::kInt8, {2, 65, 260, 6});
   const std::vector<std::byte> dense = Patterned(CrossingBytes(transfer));
   const auto read = [&](const DeviceInfo& device) {
-    return Ran(ReadDenseKernel(transfer, device), dense, transfer.range.size_bytes);
+    return Ran(DenseKernel(Side::kInput, transfer, device), dense, transfer.range.size_bytes);
   };
   EXPECT_TRUE(read(opened_.device->info()) == read(Narrow()));
 }
@@ -209,8 +210,10 @@ TEST_P(BindingKernelsOnDevice, MoveDenseFloatsToTheBitsOfTheHost) {
       DenseToSlices(transfer.desc, storage, dense, slices);
       SlicesToDense(transfer.desc, storage, slices, back);
       const DeviceInfo& info = opened_.device->info();
-      EXPECT_TRUE(Ran(ReadDenseKernel(transfer, info), dense, slices.size()) == slices) << channels << " channels";
-      EXPECT_TRUE(Ran(WriteDenseKernel(transfer, info), slices, dense.size()) == back) << channels << " channels";
+      EXPECT_TRUE(Ran(DenseKernel(Side::kInput, transfer, info), dense, slices.size()) == slices)
+          << channels << " channels";
+      EXPECT_TRUE(Ran(DenseKernel(Side::kOutput, transfer, info), slices, dense.size()) == back)
+          << channels << " channels";
     }
   }
 }

@@ -116,8 +116,9 @@ TEST(OddDevice, ThatReportsNothingRefusesTheKernelsOfTransfersWithAReason) {
   nothing.max_storage_buffers = 8;
   const HostTransfer transfer = {
       .desc = {DType::kUInt8, {1, 7, 5, 3}, {}}, .storage = StorageType::kFloat32, .range = {0, 0, 7 * 5 * 16}};
-  for (const auto& make : {CopyKernel, ReadDenseKernel, WriteDenseKernel}) {
-    const Result<BindingKernel> kernel = make(transfer, nothing);
+  for (const Result<BindingKernel>& kernel :
+       {CopyKernel(transfer, nothing), DenseKernel(Side::kInput, transfer, nothing),
+        DenseKernel(Side::kOutput, transfer, nothing)}) {
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     const Status fits = CheckKernelLimits(kernel->source, nothing);
     EXPECT_EQ(fits.code(), StatusCode::kResourceExhausted);
