@@ -7,14 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace hearth {
 
 // The least significant byte first, on every machine.
-template <std::unsigned_integral T>
-void AppendNumber(std::vector<std::byte>& bytes, T number) {
-  for (size_t k = 0; k < sizeof number; ++k) bytes.push_back(static_cast<std::byte>(number >> (8 * k)));
+template <typename Bytes, std::unsigned_integral T>
+void AppendNumber(Bytes& bytes, T number) {
+  for (size_t k = 0; k < sizeof number; ++k)
+    bytes.push_back(static_cast<typename Bytes::value_type>(number >> (8 * k)));
 }
 
 // Reads numbers and bytes from untrusted input. Once too little is left, `failed` is true, numbers are 0 and bytes are
@@ -43,6 +43,8 @@ class ByteReader {
   }
   double Double() { return std::bit_cast<double>(Number<uint64_t>()); }
 
+  // For what else makes the input unreadable.
+  void Fail() { failed_ = true; }
   bool failed() const { return failed_; }
   std::span<const std::byte> rest() const { return rest_; }
 

@@ -1,11 +1,14 @@
 // The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. A plan has one form: what
 // Deserialize accepts serializes to the same bytes. No checksum: the cache verifies its own first.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 
+#include "core/base/byte_reader.h"
 #include "core/base/contains.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -22,21 +25,27 @@ constexpr uint32_t kPlanMagic = 0x4e4c5048;  // "HPLN"
 
 // ---- Reading ----
 
+// The last value of each enumeration that a plan may hold: a reader refuses numbers beyond it.
+constexpr std::tuple kLastValues(kLastDType, ArgDirection::kWrite, StorageType::kInt32, AccessPath::kBuffer64,
+                                 ScalarType::kFloat, StatementForm::kRoundToGrid, ElementFunction::Table::kPRelu,
+                                 Reach::kRepeated, BufferRole::kState, Executor::kCpu, HostPlace::Kind::kConstant,
+                                 FileType::kUInt2, PackLayout::kWinograd);
+
 // Reads with bounds: a count is at most the bytes that are left, so a damaged count can't allocate much more memory
 // than the input has. After the first mistake everything reads as empty and ok() is false.
 class PlanReader {
  public:
   [[maybe_unused]] static constexpr bool kReads = true;
 
-  explicit PlanReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  explicit PlanReader(std::span<const std::byte> bytes) : reader_(bytes) {}
 
   template <typename... T>
   void operator()(T&... fields) {
     (Item(fields), ...);
   }
 
-  bool ok() const { return ok_; }
-  bool at_end() const { return rest_.empty(); }
+  bool ok() const { return !reader_.failed(); }
+  bool at_end() const { return reader_.rest().empty(); }
 
  private:
   template <typename T>
@@ -45,7 +54,7 @@ class PlanReader {
       item = Number<uint8_t>(1) != 0;
     } else if constexpr (std::is_enum_v<T>) {
       using Underlying = std::underlying_type_t<T>;
-      item = static_cast<T>(Number<Underlying>(static_cast<Underlying>(LastOf(T{}))));
+      item = static_cast<T>(Number<Underlying>(static_cast<Underlying>(std::get<T>(kLastValues))));
     } else if constexpr (std::is_same_v<T, float>) {
       item = std::bit_cast<float>(Number<uint32_t>());
     } else if constexpr (std::is_integral_v<T>) {
@@ -57,39 +66,29 @@ class PlanReader {
 
   template <typename T>
   T Number(T most = std::numeric_limits<T>::max()) {
-    const std::span<const std::byte> bytes = Take(sizeof(T));
-    uint64_t number = 0;
-    for (size_t i = 0; i < bytes.size(); ++i) number |= uint64_t{std::to_integer<uint8_t>(bytes[i])} << (8 * i);
-    if (number > most) Fail();
-    return ok_ ? static_cast<T>(number) : T{};
+    const T number = reader_.Number<T>();
+    if (number > most) reader_.Fail();
+    return ok() ? number : T{};
   }
 
-  std::span<const std::byte> Take(uint64_t count) {
-    if (count > rest_.size()) Fail();
-    if (!ok_) return {};
-    const auto taken = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return taken;
-  }
-
-  void Item(std::string& text) { text = TextFrom(Take(Number<uint64_t>())); }
+  void Item(std::string& text) { text = TextFrom(reader_.Bytes(Number<uint64_t>())); }
 
   void Item(std::vector<std::byte>& bytes) {
-    const auto taken = Take(Number<uint64_t>());
+    const auto taken = reader_.Bytes(Number<uint64_t>());
     bytes.assign(taken.begin(), taken.end());
   }
 
   template <typename T>
   void Item(std::vector<T>& items) {
     const uint64_t count = Number<uint64_t>();
-    if (count > rest_.size()) Fail();  // each item takes at least a byte
-    for (uint64_t i = 0; ok_ && i < count; ++i) Item(items.emplace_back());
+    if (count > reader_.rest().size()) reader_.Fail();  // each item takes at least a byte
+    for (uint64_t i = 0; ok() && i < count; ++i) Item(items.emplace_back());
   }
 
   template <size_t N>
   void Item(std::array<uint8_t, N>& bytes) {
-    const auto taken = Take(N);
-    if (ok_) std::memcpy(bytes.data(), taken.data(), N);
+    const auto taken = reader_.Bytes(N);
+    if (ok()) std::memcpy(bytes.data(), taken.data(), N);
   }
 
   template <typename T, size_t N>
@@ -126,10 +125,7 @@ class PlanReader {
     shape = Shape::FromSpan(std::span(dims).first(rank));
   }
 
-  void Fail() { ok_ = false; }
-
-  std::span<const std::byte> rest_;
-  bool ok_ = true;
+  ByteReader reader_;
 };
 
 // ---- Promises that every plan keeps ----
@@ -162,10 +158,7 @@ class PlanChecker {
  private:
   template <typename T>
   bool All(const std::vector<T>& items) const {
-    for (const T& item : items) {
-      if (!IsGood(item)) return false;
-    }
-    return true;
+    return std::ranges::all_of(items, [&](const T& item) { return IsGood(item); });
   }
 
   bool IsGood(const BufferRange& range) const {

@@ -15,11 +15,6 @@ constexpr std::string_view kKindNames[] = {"source",          "weights",        
                                            "probe-self-test", "probe-group-limit"};
 static_assert(std::size(kKindNames) == kBlobKindCount);
 
-template <typename T>
-void AppendLittleEndian(std::string& out, T number) {
-  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>((number >> (8 * i)) & 0xff));
-}
-
 }  // namespace
 
 std::string_view BlobKindName(BlobKind kind) {
@@ -43,9 +38,9 @@ bool IsReadByDriver(BlobKind kind) {
 }
 
 CacheKey& CacheKey::Add(std::string_view field, std::string_view text) {
-  AppendLittleEndian(material_, static_cast<uint32_t>(field.size()));
+  AppendNumber(material_, static_cast<uint32_t>(field.size()));
   material_ += field;
-  AppendLittleEndian(material_, static_cast<uint64_t>(text.size()));
+  AppendNumber(material_, static_cast<uint64_t>(text.size()));
   material_ += text;
   return *this;
 }
