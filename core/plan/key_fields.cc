@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 
 #include "core/base/members.h"
 #include "core/base/sha256.h"
@@ -20,17 +21,9 @@ namespace {
 std::string KeyText(const std::string& text) {
   return text;
 }
-std::string KeyText(bool flag) {
-  return flag ? "1" : "0";
-}
-std::string KeyText(uint32_t number) {
-  return fmt::to_string(number);
-}
-std::string KeyText(uint64_t number) {
-  return fmt::to_string(number);
-}
-std::string KeyText(int32_t number) {
-  return fmt::to_string(number);
+template <std::integral Number>
+std::string KeyText(Number number) {  // 1 or 0 for a flag
+  return std::to_string(number);
 }
 template <typename Number, size_t N>
 std::string KeyText(const std::array<Number, N>& numbers) {
