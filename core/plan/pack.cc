@@ -16,18 +16,6 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kTileFloats = 16;  // a cache line of floats
-constexpr int64_t kMaxElements = int64_t{1} << 40;
-
-// The product of non-negative numbers; nothing if a number is negative or the product exceeds any tensor.
-std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
-  int64_t product = 1;
-  for (int32_t number : numbers) {
-    if (number < 0) return std::nullopt;
-    if (number > 0 && product > kMaxElements / number) return std::nullopt;
-    product *= number;
-  }
-  return product;
-}
 
 // ---- Layouts ----
 
@@ -228,7 +216,8 @@ Status CheckQuantization(const TensorDesc& desc) {
 }
 
 Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
-  const auto elements = CheckedProduct(recipe.dims), source_elements = CheckedProduct(recipe.source.shape.dims());
+  const auto elements = CheckedElementCount(Shape::FromSpan(recipe.dims)),
+             source_elements = CheckedElementCount(recipe.source.shape);
   if (!elements.has_value() || !source_elements.has_value() || *elements != *source_elements) {
     return Error(StatusCode::kMalformedInput, "weights of shape {} can't be packed as {}", recipe.source.shape,
                  DimsText(recipe));
@@ -267,7 +256,7 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
 
 uint64_t PackRecipe::packed_size_bytes() const {
   constexpr int32_t kMostWidth = 32;  // of a recipe that CheckRecipe takes; a damaged plan may hold any
-  const std::optional<int64_t> elements = CheckedProduct(dims);
+  const std::optional<int64_t> elements = CheckedElementCount(Shape::FromSpan(dims));
   if (!elements.has_value() || *elements == 0 || width <= 0 || width > kMostWidth) return 0;
   const int64_t vector = width;
   const auto element_bytes = static_cast<int64_t>(TexelBytes(storage) / 4);
