@@ -14,14 +14,14 @@ template <typename Attributes, typename... Families>
 concept OneOf = (std::is_same_v<Attributes, Families> || ...);
 template <typename Attributes>
 requires std::is_empty_v<Attributes> ||
-    OneOf<Attributes, Conv2D, ConvInteger, DepthwiseConv2D, Pool2D, Binary, Concat, ArgReduce, L2Normalization, Cast,
-          Pack, Reverse, DepthToSpace, SpaceToDepth, MaxPoolArgmax2D, Rnn, Bitcast, Scatter, Loop, Custom>
+    OneOf<Attributes, Conv2D, ConvInteger, DepthwiseConv2D, Pool2D, Binary, Concat, FullyConnected, Reduce, ArgReduce,
+          L2Normalization, Cast, Pack, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch, TransposeConv,
+          MaxPoolArgmax2D, MaxUnpool2D, Rnn, Bitcast, Scatter, Loop, Custom>
 void ForOwnAttributes(auto& /*fields*/, Attributes& /*op*/) {}
 void ForOwnAttributes(auto& fields, Unary& op) {
   fields.Number("alpha", op.alpha, 0.0f);
 }
 void ForOwnAttributes(auto& fields, Resize& op) {
-  fields.Size("size", op.height, op.width, 0);
   fields.Flag("align_corners", op.align_corners);
   fields.Flag("half_pixel_centers", op.half_pixel_centers);
 }
@@ -32,15 +32,7 @@ void ForOwnAttributes(auto& fields, Softmax& op) {
   fields.Number("beta", op.beta, 1.0f);
 }
 void ForOwnAttributes(auto& fields, Pad& op) {
-  fields.Dims("before", op.before);
-  fields.Dims("after", op.after);
   fields.Number("value", op.value, 0.0);
-}
-void ForOwnAttributes(auto& fields, FullyConnected& op) {
-  fields.Flag("keep_dims", op.keep_dims);
-}
-void ForOwnAttributes(auto& fields, Reduce& op) {
-  fields.Flag("keep_dims", op.keep_dims);
 }
 void ForOwnAttributes(auto& fields, TopK& op) {
   fields.Number("k", op.k, 1);
@@ -76,19 +68,11 @@ void ForOwnAttributes(auto& fields, Tile& op) {
 void ForOwnAttributes(auto& fields, BroadcastTo& op) {
   fields.Dims("shape", op.shape);
 }
-void ForOwnAttributes(auto& fields, SpaceToBatch& op) {
-  fields.Dims("block", op.block);
-  fields.Dims("before", op.before);
-  fields.Dims("after", op.after);
-}
 void ForOwnAttributes(auto& fields, BatchToSpace& op) {
-  fields.Dims("block", op.block);
   fields.Dims("crop_before", op.crop_before);
   fields.Dims("crop_after", op.crop_after);
 }
 void ForOwnAttributes(auto& fields, MirrorPad& op) {
-  fields.Dims("before", op.before);
-  fields.Dims("after", op.after);
   fields.Flag("symmetric", op.symmetric);
 }
 void ForOwnAttributes(auto& fields, Gather& op) {
@@ -100,14 +84,6 @@ void ForOwnAttributes(auto& fields, OneHot& op) {
 void ForOwnAttributes(auto& fields, BatchMatMul& op) {
   fields.Flag("adjoint_a", op.adjoint_a);
   fields.Flag("adjoint_b", op.adjoint_b);
-}
-void ForOwnAttributes(auto& fields, TransposeConv& op) {
-  fields.Size("size", op.height, op.width, 0);
-  fields.Size("stride", op.stride_h, op.stride_w, 1);
-  fields.Padding("padding", op.padding);
-}
-void ForOwnAttributes(auto& fields, MaxUnpool2D& op) {
-  fields.Size("stride", op.stride_h, op.stride_w, 1);
 }
 void ForOwnAttributes(auto& fields, DetectionPostProcess& op) {
   fields.Number("max_detections", op.max_detections, 1);
@@ -161,11 +137,18 @@ void ForEachAttribute(auto& fields, Attributes& op) {
     fields.Size("dilation", op.window.dilation_h, op.window.dilation_w, 1);
     fields.Padding("padding", op.window.padding);
   }
+  if constexpr (requires { op.height; }) fields.Size("size", op.height, op.width, 0);
+  if constexpr (requires { op.stride_h; }) fields.Size("stride", op.stride_h, op.stride_w, 1);
+  if constexpr (requires { op.padding; }) fields.Padding("padding", op.padding);
   if constexpr (requires { op.time_major; }) fields.Flag("time_major", op.time_major);
   if constexpr (requires { op.axis; }) fields.Number("axis", op.axis, Attributes{}.axis);
   if constexpr (requires { op.axes_mask; }) fields.Bits("axes", op.axes_mask);
   if constexpr (requires { op.to; }) fields.Type("to", op.to, DType::kFloat32);
+  if constexpr (requires { op.keep_dims; }) fields.Flag("keep_dims", op.keep_dims);
   if constexpr (requires { fields.Number("block", op.block, 2); }) fields.Number("block", op.block, 2);
+  if constexpr (requires { op.block.dims(); }) fields.Dims("block", op.block);
+  if constexpr (requires { op.before; }) fields.Dims("before", op.before);
+  if constexpr (requires { op.after; }) fields.Dims("after", op.after);
   ForOwnAttributes(fields, op);
   if constexpr (requires { op.activation; }) fields.Fused("activation", op.activation);
 }
