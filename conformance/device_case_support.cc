@@ -64,6 +64,11 @@ Status Lacks(const Device& device, const char* what) {
   return Error(StatusCode::kUnsupported, "no {} on {}", what, device.info().name);
 }
 
+Status CheckReadPath(const Device& device, AccessPath path) {
+  const bool has_it = path != AccessPath::kTexelBuffer || device.info().max_texel_elements > 0;
+  return has_it ? Status::Ok() : Lacks(device, "texel buffers");
+}
+
 Result<std::unique_ptr<Buffer>> BufferOf(Device& device, size_t floats) {
   return device.CreateBuffer(floats * sizeof(float));
 }

@@ -25,6 +25,7 @@ KernelSource AffineKernel(const Device& device);  // y = scale * x + bias
 Status Check(bool holds, std::string_view what);  // kInternal with this text if it does not hold
 Status SameFloats(const Floats& expected, const Result<Floats>& result);
 Status Lacks(const Device& device, const char* what);  // kUnsupported
+Status CheckReadPath(const Device& device, AccessPath path);
 
 Result<std::unique_ptr<Buffer>> BufferOf(Device& device, size_t floats);
 Status WriteBytes(Device& device, Buffer& buffer, const void* data, size_t size_bytes, uint64_t offset_bytes = 0);

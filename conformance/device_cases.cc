@@ -16,23 +16,21 @@
 namespace hearth::conformance {
 namespace {
 
-Status CopyThroughBuffer(Device& device) {
+template <AccessPath kPath>
+Status Copy(Device& device) {
+  HEARTH_TRY(CheckReadPath(device, kPath));
   const Floats input = Ramp(4 * 1000);
-  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(device), input, {1000}));
-}
-
-Status CopyThroughTexelBuffer(Device& device) {
-  if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
-  const Floats input = Ramp(4 * 1000);
-  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(device, AccessPath::kTexelBuffer), input, {1000}));
+  return SameFloats(input, CompileAndRunUnary(device, CopyKernel(device, kPath), input, {1000}));
 }
 
 // Two inputs and the output in one buffer, each at an aligned offset other than 0.
-Status RangesInsideOneBuffer(Device& device, AccessPath path) {
+template <AccessPath kPath>
+Status RangesInsideOneBuffer(Device& device) {
+  HEARTH_TRY(CheckReadPath(device, kPath));
   KernelSource source;
   source.name = "subtract";
   source.tensors = {
-      {.name = "a", .path = path}, {.name = "b", .path = path}, {.name = "y", .direction = ArgDirection::kWrite}};
+      {.name = "a", .path = kPath}, {.name = "b", .path = kPath}, {.name = "y", .direction = ArgDirection::kWrite}};
   source.scalars = {{"count", ScalarType::kInt}};
   source.local_size = FittingGroup({16, 1, 1}, device.info());
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, a_load(at) - b_load(at));\n}\n";
@@ -49,10 +47,6 @@ Status RangesInsideOneBuffer(Device& device, AccessPath path) {
       {buffer.get(), stride, size}, {buffer.get(), 3 * stride, size}, {buffer.get(), 2 * stride, size}};
   HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], ranges, {texels}, texels)}}));
   return SameFloats(Ramp(4 * texels, 100.0f, 0.5f), ReadFloats(device, *buffer, 4 * texels, 2 * stride));
-}
-
-Status OffsetsInsideABufferAreRespected(Device& device) {
-  return RangesInsideOneBuffer(device, AccessPath::kBuffer);
 }
 
 // A buffer, such as a network's arena, can be larger than the part that a kernel can see.
@@ -74,11 +68,6 @@ Status PartsOfABufferOverTheBindingLimitAreBound(Device& device) {
   HEARTH_TRY(WriteFloats(device, *small, Floats(1024, 0.0f)));
   HEARTH_TRY(RunList(device, {{DispatchOf(*group->programs()[0], {part, Whole(*small)}, {256}, 256)}}));
   return SameFloats(input, ReadFloats(device, *small, 1024));
-}
-
-Status OffsetsInsideATexelBufferAreRespected(Device& device) {
-  if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
-  return RangesInsideOneBuffer(device, AccessPath::kTexelBuffer);
 }
 
 Status ScalarsOfBothTypesReachTheKernel(Device& device) {
@@ -171,12 +160,15 @@ Status LoadsFromABaseCountFromThere(Device& device) {
   return SameFloats(input, CompileAndRunUnary(device, source, input, {41}));
 }
 
-// Stores a float32 input as float16 and reads it back by `path` in a second kernel.
-Status HalfRoundTrip(Device& device, AccessPath path) {
+// Stores a float32 input as float16 and reads it back by this path in a second kernel.
+template <AccessPath kPath>
+Status HalfRoundTrip(Device& device) {
+  if (!device.info().fp16_storage) return Lacks(device, "16-bit storage");
+  HEARTH_TRY(CheckReadPath(device, kPath));
   KernelSource narrow = CopyKernel(device);
   narrow.name = "narrow";
   narrow.tensors[1].storage = StorageType::kFloat16;
-  KernelSource widen = CopyKernel(device, path);
+  KernelSource widen = CopyKernel(device, kPath);
   widen.name = "widen";
   widen.tensors[0].storage = StorageType::kFloat16;
   widen.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load_from(at / 2, at - at / 2));\n}\n";
@@ -201,30 +193,20 @@ Status HalfRoundTrip(Device& device, AccessPath path) {
   return Check(first == 0xc200, "-3.0 in IEEE half precision");
 }
 
-Status HalfPrecisionStorageKeepsValues(Device& device) {
-  if (!device.info().fp16_storage) return Lacks(device, "16-bit storage");
-  return HalfRoundTrip(device, AccessPath::kBuffer);
-}
-
-Status HalfPrecisionTexelsKeepValues(Device& device) {
-  if (!device.info().fp16_storage) return Lacks(device, "16-bit storage");
-  if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
-  return HalfRoundTrip(device, AccessPath::kTexelBuffer);
-}
-
-constexpr DeviceCase kCases[] = {HEARTH_DEVICE_CASE(CopyThroughBuffer),
-                                 HEARTH_DEVICE_CASE(CopyThroughTexelBuffer),
-                                 HEARTH_DEVICE_CASE(OffsetsInsideABufferAreRespected),
-                                 HEARTH_DEVICE_CASE(PartsOfABufferOverTheBindingLimitAreBound),
-                                 HEARTH_DEVICE_CASE(OffsetsInsideATexelBufferAreRespected),
-                                 HEARTH_DEVICE_CASE(ScalarsOfBothTypesReachTheKernel),
-                                 HEARTH_DEVICE_CASE(EpilogueRunsBeforeTheStore),
-                                 HEARTH_DEVICE_CASE(SharedMemoryReductionSumsAGroup),
-                                 HEARTH_DEVICE_CASE(AllThreeGridDimensionsCount),
-                                 HEARTH_DEVICE_CASE(WideLoadsAndStoresMoveSixteenValues),
-                                 HEARTH_DEVICE_CASE(LoadsFromABaseCountFromThere),
-                                 HEARTH_DEVICE_CASE(HalfPrecisionStorageKeepsValues),
-                                 HEARTH_DEVICE_CASE(HalfPrecisionTexelsKeepValues)};
+constexpr DeviceCase kCases[] = {
+    {"CopyThroughBuffer", Copy<AccessPath::kBuffer>},
+    {"CopyThroughTexelBuffer", Copy<AccessPath::kTexelBuffer>},
+    {"OffsetsInsideABufferAreRespected", RangesInsideOneBuffer<AccessPath::kBuffer>},
+    HEARTH_DEVICE_CASE(PartsOfABufferOverTheBindingLimitAreBound),
+    {"OffsetsInsideATexelBufferAreRespected", RangesInsideOneBuffer<AccessPath::kTexelBuffer>},
+    HEARTH_DEVICE_CASE(ScalarsOfBothTypesReachTheKernel),
+    HEARTH_DEVICE_CASE(EpilogueRunsBeforeTheStore),
+    HEARTH_DEVICE_CASE(SharedMemoryReductionSumsAGroup),
+    HEARTH_DEVICE_CASE(AllThreeGridDimensionsCount),
+    HEARTH_DEVICE_CASE(WideLoadsAndStoresMoveSixteenValues),
+    HEARTH_DEVICE_CASE(LoadsFromABaseCountFromThere),
+    {"HalfPrecisionStorageKeepsValues", HalfRoundTrip<AccessPath::kBuffer>},
+    {"HalfPrecisionTexelsKeepValues", HalfRoundTrip<AccessPath::kTexelBuffer>}};
 
 }  // namespace
 

@@ -15,10 +15,12 @@ namespace {
 
 // A chain a -> b -> a -> ... Each dispatch reads the previous one's result in reversed order, so that a group depends
 // on another group's writes.
-Status DependentChain(Device& device, AccessPath path) {
+template <AccessPath kPath>
+Status DependentChain(Device& device) {
+  HEARTH_TRY(CheckReadPath(device, kPath));
   constexpr size_t kTexels = 4096;
   constexpr int kSteps = 21;
-  KernelSource source = CopyKernel(device, path);
+  KernelSource source = CopyKernel(device, kPath);
   source.name = "reverse_and_add";
   source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(count - 1 - at) + splat4(1.0f));\n}\n";
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
@@ -39,15 +41,6 @@ Status DependentChain(Device& device, AccessPath path) {
     expected[i] = input[(kTexels - 1 - i / 4) * 4 + i % 4] + static_cast<float>(kSteps);
   }
   return SameFloats(expected, ReadFloats(device, *b, expected.size()));
-}
-
-Status DependentDispatchesRunInOrder(Device& device) {
-  return DependentChain(device, AccessPath::kBuffer);
-}
-
-Status TexelReadsSeeEarlierWrites(Device& device) {
-  if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
-  return DependentChain(device, AccessPath::kTexelBuffer);
 }
 
 Status APreparedListRunsAgainOnNewInput(Device& device) {
@@ -186,8 +179,8 @@ Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
   });
 }
 
-constexpr DeviceCase kListCases[] = {HEARTH_DEVICE_CASE(DependentDispatchesRunInOrder),
-                                     HEARTH_DEVICE_CASE(TexelReadsSeeEarlierWrites),
+constexpr DeviceCase kListCases[] = {{"DependentDispatchesRunInOrder", DependentChain<AccessPath::kBuffer>},
+                                     {"TexelReadsSeeEarlierWrites", DependentChain<AccessPath::kTexelBuffer>},
                                      HEARTH_DEVICE_CASE(APreparedListRunsAgainOnNewInput),
                                      HEARTH_DEVICE_CASE(AListIsPreparedTwice),
                                      HEARTH_DEVICE_CASE(AnEmptyListRuns),
