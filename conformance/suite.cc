@@ -161,30 +161,26 @@ class PathRun {
 
   void RunTogether(const CaseList& cases, std::vector<CaseResult>& results) {
     const size_t first = results.size();
-    const Result<Ran> ran = RunBatch(cases, results);
-    if (ran.ok() && ran->too_large.empty()) return;
+    const Result<std::string> too_large = RunBatch(cases, results);
+    if (too_large.ok() && too_large->empty()) return;
     results.resize(first);
     if (cases.size() == 1) {
       CaseResult result = NewResult(*cases[0]);
-      if (ran.ok()) {
+      if (too_large.ok()) {
         result.outcome = Outcome::kUnsupported;
-        result.detail = ran->too_large;
+        result.detail = *too_large;
       } else {
-        Fail(result, ran.status().message());
+        Fail(result, too_large.status().message());
         Write(*cases[0], result, {}, {});
       }
       results.push_back(std::move(result));
       return;
     }
     // After a failure cases run one by one. If the family was too large, most cases fit in halves.
-    const size_t part = ran.ok() ? (cases.size() + 1) / 2 : 1;
+    const size_t part = too_large.ok() ? (cases.size() + 1) / 2 : 1;
     for (size_t k = 0; k < cases.size(); k += part)
       RunTogether({cases.begin() + k, cases.begin() + std::min(k + part, cases.size())}, results);
   }
-
-  struct Ran {
-    std::string too_large;  // why the device can't hold the cases; nothing ran
-  };
 
   CaseResult NewResult(const ConformanceCase& test) const {
     CaseResult result;
@@ -223,12 +219,13 @@ class PathRun {
     return result;
   }
 
-  Result<Ran> RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
+  // Returns why the device can't hold the cases, of which none ran then; nothing if they ran.
+  Result<std::string> RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
     HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases, real_));
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> references, EvaluateGraph(batch.graph, batch.inputs));
     HEARTH_ASSIGN(Plan plan, Lower(batch.graph, info_, options_));
     // The device's kernels support all nodes (CheckPlacement), so a node on the host exceeds the device's limits.
-    if (!plan.fallbacks.empty()) return Ran{plan.fallbacks.front().reason};
+    if (!plan.fallbacks.empty()) return plan.fallbacks.front().reason;
     std::map<std::string, int> half_products = HalfProductsOfCases(plan, batch.graph);
     const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     HEARTH_ASSIGN(const ReadyPlan ready,
@@ -249,7 +246,7 @@ class PathRun {
     }
     HEARTH_TRY(AddTimes(*ready.runs, batch.graph, input_bytes, output_bytes,
                         {results.end() - static_cast<int64_t>(cases.size()), results.end()}));
-    return Ran{};
+    return std::string();
   }
 
   CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
