@@ -25,23 +25,23 @@ std::vector<double> OutputsInnermost(const ReferenceTensor& filter, int64_t grou
   return packed;
 }
 
-void StartFromBias(const ReferenceTensor* bias, std::span<double> pixel) {
-  if (bias == nullptr) {
-    std::fill(pixel.begin(), pixel.end(), 0.0);
-  } else {
-    std::copy(bias->values.begin(), bias->values.end(), pixel.begin());
-  }
+// Fills each pixel of `out`, which is zeros, with the bias, if there is one.
+void StartFromBias(ReferenceInputs inputs, ReferenceTensor& out) {
+  if (inputs.size() < 3 || inputs[2] == nullptr) return;
+  const std::vector<double>& bias = inputs[2]->values;
+  for (auto pixel = out.values.begin(); pixel != out.values.end(); pixel += out.shape[3])
+    std::ranges::copy(bias, pixel);
 }
 
-// Calls add(out_pixel, in_pixel, tap index) for every output pixel and every tap inside the image.
+// Calls add(out_pixel, in_pixel, tap index) for every output pixel and every tap of the filter inside the image.
 template <typename Add>
-void ForEachTap(const Window2D& window, int32_t kernel_h, int32_t kernel_w, const ReferenceTensor& in,
-                const ReferenceTensor* bias, ReferenceTensor& out, Add add) {
-  const int64_t channels = out.shape[3];
+void ForEachTap(const Window2D& window, ReferenceInputs inputs, ReferenceTensor& out, Add add) {
+  const ReferenceTensor& in = *inputs[0];
+  const int32_t kernel_h = inputs[1]->shape[1], kernel_w = inputs[1]->shape[2];
+  StartFromBias(inputs, out);
   ForEachWindow(window, kernel_h, kernel_w, in.shape, out.shape,
                 [&](int64_t b, const TapRange& rows, const TapRange& columns, int64_t at) {
-                  double* pixel = out.values.data() + at * channels;
-                  StartFromBias(bias, {pixel, static_cast<size_t>(channels)});
+                  double* pixel = out.values.data() + at * out.shape[3];
                   for (int32_t ky = rows.begin; ky < rows.end; ++ky) {
                     const int64_t in_y = rows.origin + int64_t{ky} * window.dilation_h;
                     for (int32_t kx = columns.begin; kx < columns.end; ++kx) {
@@ -144,14 +144,12 @@ void ReferenceConv2D(const Node& node, ReferenceInputs inputs, ReferenceOutputs 
   const int64_t group_out = filter.shape[0] / groups;
   const int64_t taps = int64_t{filter.shape[1]} * filter.shape[2];
   const std::vector<double> weights = OutputsInnermost(filter, groups);
-  const ReferenceTensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
-  ForEachTap(conv.window, filter.shape[1], filter.shape[2], *inputs[0], bias, outputs[0],
-             [&](double* out, const double* in, int64_t tap) {
-               for (int64_t g = 0; g < groups; ++g) {
-                 AddMatrixProduct(in + g * group_in, group_in, &weights[(g * taps + tap) * group_in * group_out],
-                                  group_out, out + g * group_out);
-               }
-             });
+  ForEachTap(conv.window, inputs, outputs[0], [&](double* out, const double* in, int64_t tap) {
+    for (int64_t g = 0; g < groups; ++g) {
+      AddMatrixProduct(in + g * group_in, group_in, &weights[(g * taps + tap) * group_in * group_out], group_out,
+                       out + g * group_out);
+    }
+  });
   ApplyActivation(conv.activation, outputs[0].values);
 }
 
@@ -174,18 +172,16 @@ void ReferenceDepthwiseConv2D(const Node& node, ReferenceInputs inputs, Referenc
   const ReferenceTensor& filter = *inputs[1];
   const int64_t in_channels = inputs[0]->shape[3];
   const int64_t multiplier = filter.shape[3] / in_channels;
-  const ReferenceTensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
-  ForEachTap(conv.window, filter.shape[1], filter.shape[2], *inputs[0], bias, outputs[0],
-             [&](double* out, const double* in, int64_t tap) {
-               const double* weights = &filter.values[tap * filter.shape[3]];
-               if (multiplier == 1) {  // apart, so that the loop vectorizes
-                 for (int64_t c = 0; c < in_channels; ++c) out[c] += in[c] * weights[c];
-                 return;
-               }
-               for (int64_t c = 0; c < in_channels; ++c) {
-                 for (int64_t o = c * multiplier; o < (c + 1) * multiplier; ++o) out[o] += in[c] * weights[o];
-               }
-             });
+  ForEachTap(conv.window, inputs, outputs[0], [&](double* out, const double* in, int64_t tap) {
+    const double* weights = &filter.values[tap * filter.shape[3]];
+    if (multiplier == 1) {  // apart, so that the loop vectorizes
+      for (int64_t c = 0; c < in_channels; ++c) out[c] += in[c] * weights[c];
+      return;
+    }
+    for (int64_t c = 0; c < in_channels; ++c) {
+      for (int64_t o = c * multiplier; o < (c + 1) * multiplier; ++o) out[o] += in[c] * weights[o];
+    }
+  });
   ApplyActivation(conv.activation, outputs[0].values);
 }
 
@@ -253,7 +249,7 @@ void ReferenceTransposeConv(const Node& node, ReferenceInputs inputs, ReferenceO
   const auto& conv = std::get<TransposeConv>(node.op);
   const ReferenceTensor &in = *inputs[0], &filter = *inputs[1];
   ReferenceTensor& out = outputs[0];
-  const ReferenceTensor* bias = inputs.size() > 2 ? inputs[2] : nullptr;
+  StartFromBias(inputs, out);
   const Window2D window = {.stride_h = conv.stride_h, .stride_w = conv.stride_w, .padding = conv.padding};
   const Padding2D padding = ResolvePadding(window, out.shape[1], out.shape[2], filter.shape[1], filter.shape[2]);
   double* pixel = out.values.data();
@@ -262,7 +258,6 @@ void ReferenceTransposeConv(const Node& node, ReferenceInputs inputs, ReferenceO
       const Phase rows(y, padding.top, conv.stride_h);
       for (int64_t x = 0; x < out.shape[2]; ++x, pixel += out.shape[3]) {
         const Phase columns(x, padding.left, conv.stride_w);
-        if (bias != nullptr) std::copy(bias->values.begin(), bias->values.end(), pixel);
         int64_t in_y = rows.origin;
         for (int64_t ky = rows.first; ky < filter.shape[1] && in_y >= 0; ky += conv.stride_h, --in_y) {
           if (in_y >= in.shape[1]) continue;
