@@ -1,13 +1,13 @@
 #include "backends/gles/executable.h"
 
 #include <bit>
-#include <chrono>
 
 #include "backends/gles/buffer.h"
 #include "backends/gles/program.h"
 #include "backends/gles/texture.h"
 #include "core/base/error.h"
 #include "core/plan/storage.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth::gles {
 namespace {
@@ -93,10 +93,7 @@ Result<GLuint> GlesExecutable::TextureFor(const StorageBinding& range, StorageTy
   }
   const GLenum format = storage == StorageType::kFloat16 ? GL_RGBA16F : GL_RGBA32F;
   for (const Texture& known : textures_) {
-    if (known.range.buffer == range.buffer && known.range.offset_bytes == range.offset_bytes &&
-        known.range.size_bytes == range.size_bytes && known.format == format) {
-      return known.id;
-    }
+    if (known.range == range && known.format == format) return known.id;
   }
   Texture texture{.range = range, .format = format};
   glGenTextures(1, &texture.id);
@@ -148,12 +145,12 @@ Result<double> GlesExecutable::TimeOne(const Context& context, const Dispatch& d
   glFinish();
   GLint disjoint = 0;
   if (query != 0) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   if (query != 0) glBeginQuery(GL_TIME_ELAPSED_EXT, query);
   Issue(dispatch);
   if (query != 0) glEndQuery(GL_TIME_ELAPSED_EXT);
   glFinish();
-  const double host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double host_ms = watch.milliseconds();
   if (query == 0) return host_ms;
   GLuint64 elapsed_ns = 0;
   glGetQueryObjectui64vEXT(query, GL_QUERY_RESULT, &elapsed_ns);

@@ -25,6 +25,7 @@ class GlesExecutable : public Executable {
     GLuint buffer = 0;
     GLintptr offset_bytes = 0;
     GLsizeiptr size_bytes = 0;
+    friend bool operator==(const StorageBinding&, const StorageBinding&) = default;
   };
   struct Sampled {
     GLenum target = GL_TEXTURE_BUFFER;

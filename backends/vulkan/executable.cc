@@ -1,13 +1,13 @@
 #include "backends/vulkan/executable.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/program.h"
 #include "core/base/error.h"
 #include "core/plan/storage.h"
+#include "hal/device/stopwatch.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -237,9 +237,9 @@ Result<std::vector<double>> VulkanExecutable::RunWaiting() {
   for (const PreparedDispatch& dispatch : dispatches_) {
     HEARTH_ASSIGN(auto commands, RecordedCommands::Record(
                                      *device_, [&](VkCommandBuffer buffer) { RecordDispatch(buffer, dispatch); }));
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     HEARTH_TRY(commands.SubmitAndWait());
-    milliseconds.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    milliseconds.push_back(watch.milliseconds());
   }
   return milliseconds;
 }

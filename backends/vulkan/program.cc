@@ -31,8 +31,6 @@ Result<SpirvWords> ReadModule(ByteReader& reader, uint32_t word_count) {
   return words;
 }
 
-// ---- Programs ----
-
 }  // namespace
 
 std::vector<std::byte> Serialize(const ProgramContainer& container) {
