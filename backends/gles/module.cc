@@ -1,5 +1,7 @@
 #include "backends/gles/module.h"
 
+#include <algorithm>
+
 #include "backends/gles/buffer.h"
 #include "backends/gles/context.h"
 #include "backends/gles/display.h"
@@ -54,43 +56,25 @@ class GlesDevice final : public Device {
   std::unique_ptr<Context> context_;
 };
 
-DeviceCandidate Unusable(std::string name, const Status& why) {
-  DeviceCandidate candidate{.backend = "gles", .name = std::move(name)};
-  candidate.unusable_reason = why.message();
-  return candidate;
-}
-
 // Opens the display for a moment, because only a context knows its renderer and version.
 DeviceCandidate Probe(const DisplaySource& source, int index) {
-  Result<std::unique_ptr<Context>> context = Context::Open(source);
-  DeviceCandidate candidate;
-  if (context.ok()) {
-    const DeviceInfo& info = (*context)->facts().info;
-    candidate = {
-        .backend = "gles", .name = info.name, .driver = info.driver_version, .type = info.type, .usable = true};
-  } else {
-    candidate = Unusable(source.name, context.status());
-    if (source.software) candidate.type = DeviceType::kCpu;
-  }
-  candidate.driver_index = index;
-  return candidate;
-}
-
-bool AnyUsable(const std::vector<DeviceCandidate>& candidates) {
-  for (const DeviceCandidate& candidate : candidates) {
-    if (candidate.usable) return true;
-  }
-  return false;
+  const Result<std::unique_ptr<Context>> context = Context::Open(source);
+  if (context.ok()) return CandidateOf((*context)->facts().info, "", index);
+  return {.backend = "gles",
+          .name = source.name,
+          .type = source.software ? DeviceType::kCpu : DeviceType::kOther,
+          .unusable_reason = context.status().message(),
+          .driver_index = index};
 }
 
 std::vector<DeviceCandidate> Enumerate(const LoaderNames& names) {
   const Status opened = OpenDriver(names);
-  if (!opened.ok()) return {Unusable("OpenGL ES", opened)};
+  if (!opened.ok()) return {{.backend = "gles", .name = "OpenGL ES", .unusable_reason = opened.message()}};
   const std::vector<DisplaySource> sources = ListDisplays();
   std::vector<DeviceCandidate> candidates;
   for (size_t k = 0; k < sources.size(); ++k) {
     const bool is_device = sources[k].platform == DisplaySource::Platform::kDevice;
-    if (!is_device && AnyUsable(candidates)) break;
+    if (!is_device && std::ranges::any_of(candidates, &DeviceCandidate::usable)) break;
     DeviceCandidate candidate = Probe(sources[k], static_cast<int>(k));
     // A fallback display that does not work either is listed only if there was nothing before it.
     if (is_device || candidate.usable || candidates.empty()) candidates.push_back(std::move(candidate));

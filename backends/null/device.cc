@@ -217,9 +217,7 @@ Result<std::unique_ptr<Executable>> NullDevice::DoPrepare(const CommandList& com
 }
 
 std::vector<DeviceCandidate> EnumerateNull() {
-  const DeviceInfo info = NullDeviceInfo();
-  return {
-      {.backend = info.backend, .name = info.name, .driver = info.driver_version, .type = info.type, .usable = true}};
+  return {CandidateOf(NullDeviceInfo(), "", 0)};
 }
 
 Result<std::unique_ptr<Device>> OpenNull(const DeviceCandidate&) {

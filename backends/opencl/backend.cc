@@ -22,13 +22,7 @@ DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int ind
   if (!info.ok()) return NoDevice(info.status());
   std::string reason = OpenClUnusableReason(api, id);
   if (reason.empty() && IsPocl(DriverWords(*info))) reason = CheckPoclSurvives().message();
-  return {.backend = "opencl",
-          .name = info->name,
-          .driver = info->driver_version,
-          .type = info->type,
-          .usable = reason.empty(),
-          .unusable_reason = reason,
-          .driver_index = index};
+  return CandidateOf(*info, reason, index);
 }
 
 // Workaround for PoCL 3.1: if /sys is not mounted (a bare chroot), it finds no memory and aborts the process in

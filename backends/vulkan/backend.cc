@@ -125,23 +125,14 @@ Result<std::unique_ptr<Device>> Share(const VulkanContext& context) {
 
 namespace {
 
-DeviceCandidate CandidateOf(const vulkan::PhysicalDevice& device, int index) {
-  return {.backend = "vulkan",
-          .name = device.info.name,
-          .driver = device.info.driver_version,
-          .type = device.info.type,
-          .usable = device.unusable_reason.empty(),
-          .unusable_reason = device.unusable_reason,
-          .driver_index = index};
-}
-
 Result<std::vector<DeviceCandidate>> ListCandidates() {
   HEARTH_ASSIGN(const vulkan::Instance* instance, vulkan::SharedInstance());
   HEARTH_ASSIGN(const auto handles, vulkan::PhysicalDevices(*instance));
   std::vector<DeviceCandidate> candidates;
   candidates.reserve(handles.size());
   for (VkPhysicalDevice handle : handles) {
-    candidates.push_back(CandidateOf(vulkan::Describe(*instance, handle), static_cast<int>(candidates.size())));
+    const vulkan::PhysicalDevice device = vulkan::Describe(*instance, handle);
+    candidates.push_back(CandidateOf(device.info, device.unusable_reason, static_cast<int>(candidates.size())));
   }
   return candidates;
 }

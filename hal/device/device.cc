@@ -183,4 +183,14 @@ Result<std::unique_ptr<Executable>> Device::Prepare(const CommandList& commands)
   return DoPrepare(commands);
 }
 
+DeviceCandidate CandidateOf(const DeviceInfo& info, std::string unusable_reason, int driver_index) {
+  return {.backend = info.backend,
+          .name = info.name,
+          .driver = info.driver_version,
+          .type = info.type,
+          .usable = unusable_reason.empty(),
+          .unusable_reason = std::move(unusable_reason),
+          .driver_index = driver_index};
+}
+
 }  // namespace hearth

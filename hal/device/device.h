@@ -205,6 +205,9 @@ struct DeviceCandidate {
   const DeviceProfile* profile = nullptr;  // the device that it simulates once it is open; see device_profiles.h
 };
 
+// Of a device whose driver tells these facts; `unusable_reason` is empty if it can be opened.
+DeviceCandidate CandidateOf(const DeviceInfo& info, std::string unusable_reason, int driver_index);
+
 // One row per backend in runtime/devices/backends.cc, the CPU included; functions, not statics, so that nothing runs
 // before main.
 struct BackendDef {
