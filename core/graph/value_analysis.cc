@@ -9,6 +9,7 @@
 
 #include "core/graph/float_reader.h"
 #include "core/graph/op_def.h"
+#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -30,18 +31,6 @@ float OfRounding(const TensorDesc& desc) {
   float coarsest = 0;
   for (const float scale : desc.quantization->scales) coarsest = std::max(coarsest, std::fabs(scale));
   return coarsest / 2;
-}
-
-float OfActivation(Activation activation) {
-  switch (activation) {
-    case Activation::kRelu6: return 6;
-    case Activation::kReluN1To1:
-    case Activation::kTanh:
-    case Activation::kSigmoid: return 1;
-    case Activation::kNone:
-    case Activation::kRelu: break;
-  }
-  return kUnbounded;
 }
 
 float OfUnary(UnaryKind kind, float input) {
@@ -78,8 +67,8 @@ float OfBinary(BinaryKind kind, float a, float b) {
 // Of the result before a fused activation, from the bounds of the inputs.
 float OfOperation(const Node& node, const std::vector<float>& bounds) {
   const auto input = [&](size_t k) {
-    const bool is_there = k < node.inputs.size() && node.inputs[k] != kNoValue;
-    return is_there ? bounds[node.inputs[k]] : kUnbounded;
+    const ValueId value = InputOf(node, k);
+    return value != kNoValue ? bounds[value] : kUnbounded;
   };
   if (OpDefOf(node.op).Has(kMovesElements)) {
     float largest = 0;
@@ -291,7 +280,8 @@ std::vector<float> LargestMagnitudes(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (node.outputs.size() != 1) continue;  // what bounds one does not bound the others
     float& bound = bounds[node.outputs[0]];
-    const float calculated = std::min(OfOperation(node, bounds), OfActivation(FusedActivationOf(node.op)));
+    const float of_activation = OfUnary(UnaryOf(FusedActivationOf(node.op)), kUnbounded);
+    const float calculated = std::min(OfOperation(node, bounds), of_activation);
     bound = std::min(bound, calculated + OfRounding(graph.value(node.outputs[0]).desc));
   }
   return bounds;

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/passes/graph_rewriter.h"
 #include "core/graph/quantize.h"
 
@@ -8,15 +9,11 @@ namespace {
 
 std::optional<Activation> ActivationOf(const Op& op) {
   const auto* unary = std::get_if<Unary>(&op);
-  if (unary == nullptr) return std::nullopt;
-  switch (unary->kind) {
-    case UnaryKind::kRelu: return Activation::kRelu;
-    case UnaryKind::kRelu6: return Activation::kRelu6;
-    case UnaryKind::kReluN1To1: return Activation::kReluN1To1;
-    case UnaryKind::kTanh: return Activation::kTanh;
-    case UnaryKind::kLogistic: return Activation::kSigmoid;
-    default: return std::nullopt;
+  for (const Activation activation :
+       {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1, Activation::kTanh, Activation::kSigmoid}) {
+    if (unary != nullptr && unary->kind == UnaryOf(activation)) return activation;
   }
+  return std::nullopt;
 }
 
 }  // namespace
