@@ -37,18 +37,6 @@ bool operator==(const Op& left, const Op& right) {
   return static_cast<const OpVariant&>(left) == static_cast<const OpVariant&>(right);
 }
 
-std::string_view ActivationName(Activation activation) {
-  switch (activation) {
-    case Activation::kNone: return "none";
-    case Activation::kRelu: return "relu";
-    case Activation::kRelu6: return "relu6";
-    case Activation::kReluN1To1: return "relu_n1_to_1";
-    case Activation::kTanh: return "tanh";
-    case Activation::kSigmoid: return "sigmoid";
-  }
-  return "unknown";
-}
-
 Padding2D ResolvePadding(const Window2D& window, int32_t in_h, int32_t in_w, int32_t kernel_h, int32_t kernel_w) {
   Padding2D resolved = window.padding;
   resolved.mode = PaddingMode::kExplicit;

@@ -165,10 +165,28 @@ constexpr BinaryRow kBinaryRows[] = {
      "splat_int4(type_bits - 1)))"},
 };
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+struct ActivationRow {
+  Activation activation;
+  std::string_view name;
+  UnaryKind unary;
+  std::optional<std::pair<float, float>> bounds;
+};
+constexpr ActivationRow kActivationRows[] = {
+    {Activation::kNone, "none", UnaryKind::kCopy, {{-kInfinity, kInfinity}}},
+    {Activation::kRelu, "relu", UnaryKind::kRelu, {{0.0f, kInfinity}}},
+    {Activation::kRelu6, "relu6", UnaryKind::kRelu6, {{0.0f, 6.0f}}},
+    {Activation::kReluN1To1, "relu_n1_to_1", UnaryKind::kReluN1To1, {{-1.0f, 1.0f}}},
+    {Activation::kTanh, "tanh", UnaryKind::kTanh, {}},
+    {Activation::kSigmoid, "sigmoid", UnaryKind::kLogistic, {}},
+};
+
 static_assert(AreInOrder(kUnaryRows, &UnaryRow::kind) &&
               std::size(kUnaryRows) == static_cast<size_t>(UnaryKind::kCopy) + 1);
 static_assert(AreInOrder(kBinaryRows, &BinaryRow::kind) &&
               std::size(kBinaryRows) == static_cast<size_t>(BinaryKind::kRightShift) + 1);
+static_assert(AreInOrder(kActivationRows, &ActivationRow::activation) &&
+              std::size(kActivationRows) == static_cast<size_t>(Activation::kSigmoid) + 1);
 
 }  // namespace
 
@@ -185,29 +203,16 @@ std::span<const BinaryRow> BinaryRows() {
   return kBinaryRows;
 }
 
+std::string_view ActivationName(Activation activation) {
+  return kActivationRows[static_cast<size_t>(activation)].name;
+}
+
 UnaryKind UnaryOf(Activation activation) {
-  switch (activation) {
-    case Activation::kNone: return UnaryKind::kCopy;
-    case Activation::kRelu: return UnaryKind::kRelu;
-    case Activation::kRelu6: return UnaryKind::kRelu6;
-    case Activation::kReluN1To1: return UnaryKind::kReluN1To1;
-    case Activation::kTanh: return UnaryKind::kTanh;
-    case Activation::kSigmoid: return UnaryKind::kLogistic;
-  }
-  return UnaryKind::kCopy;
+  return kActivationRows[static_cast<size_t>(activation)].unary;
 }
 
 std::optional<std::pair<float, float>> ActivationBounds(Activation activation) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  switch (activation) {
-    case Activation::kNone: return {{-kInfinity, kInfinity}};
-    case Activation::kRelu: return {{0.0f, kInfinity}};
-    case Activation::kRelu6: return {{0.0f, 6.0f}};
-    case Activation::kReluN1To1: return {{-1.0f, 1.0f}};
-    case Activation::kTanh:
-    case Activation::kSigmoid: return std::nullopt;
-  }
-  return std::nullopt;
+  return kActivationRows[static_cast<size_t>(activation)].bounds;
 }
 
 void ApplyActivation(Activation activation, std::span<double> values) {
