@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/members.h"
 #include "core/base/text.h"
 #include "core/device/usable_limits.h"
 
@@ -15,20 +16,12 @@ namespace {
 
 // What `told` says, else what `otherwise` does.
 ProfileLimits Filled(ProfileLimits told, const ProfileLimits& otherwise) {
-  const auto fill = [&](auto member) {
-    auto& limit = told.*member;
-    if (limit == std::decay_t<decltype(limit)>{}) limit = otherwise.*member;
+  const auto fill = [](auto& limit, const auto& other) {
+    if (limit == std::decay_t<decltype(limit)>{}) limit = other;
   };
-  fill(&ProfileLimits::max_local_size);
-  fill(&ProfileLimits::max_local_invocations);
-  fill(&ProfileLimits::max_group_count);
-  fill(&ProfileLimits::local_memory_bytes);
-  fill(&ProfileLimits::max_buffer_bytes);
-  fill(&ProfileLimits::max_binding_bytes);
-  fill(&ProfileLimits::max_texel_elements);
-  fill(&ProfileLimits::buffer_offset_alignment);
-  fill(&ProfileLimits::max_storage_buffers);
-  fill(&ProfileLimits::max_scalar_bytes);
+  VisitMembers(told, [&](auto&... limits) {
+    VisitMembers(otherwise, [&](const auto&... others) { (fill(limits, others), ...); });
+  });
   return told;
 }
 
