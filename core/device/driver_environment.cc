@@ -13,6 +13,35 @@
 namespace hearth {
 namespace {
 
+// Whose words they are. Mesa's parts: llvmpipe, lavapipe and whatever runs on them (Gallivm), compilers and drivers of
+// hardware.
+constexpr auto kGallivm = [](const DriverWords& driver) { return driver.Has("llvmpipe"); };
+constexpr auto kMesa = [](const DriverWords& driver) {
+  return !IsPocl(driver) && (driver.Has("Mesa") || driver.Has("radeonsi") || kGallivm(driver));
+};
+constexpr auto kMesaGles = [](const DriverWords& driver) { return kMesa(driver) && driver.dialect == Dialect::kGles; };
+constexpr auto kMesaSpirv = [](const DriverWords& driver) { return kMesa(driver) && driver.dialect != Dialect::kGles; };
+constexpr auto kRadv = [](const DriverWords& driver) { return driver.Has("RADV") || driver.Has("radv"); };
+constexpr auto kRadeonsi = [](const DriverWords& driver) {
+  return kMesa(driver) && driver.dialect != Dialect::kVulkan && driver.Has("AMD");
+};
+constexpr auto kAco = [](const DriverWords& driver) { return kRadv(driver) || kRadeonsi(driver); };
+constexpr auto kMesaIntel = [](const DriverWords& driver) { return kMesa(driver) && driver.Has("Intel"); };
+constexpr auto kIr3 = [](const DriverWords& driver) { return driver.Has("turnip") || driver.Has("freedreno"); };
+constexpr auto kPanfrost = [](const DriverWords& driver) {
+  return driver.Has("Panfrost") || driver.Has("panvk") || driver.Has("panfrost");
+};
+constexpr auto kV3d = [](const DriverWords& driver) { return kMesa(driver) && driver.Has("V3D"); };
+constexpr auto kNak = [](const DriverWords& driver) { return driver.Has("NVK") || driver.Has("nouveau"); };
+constexpr auto kAsahi = [](const DriverWords& driver) { return kMesa(driver) && driver.Has("Apple"); };
+constexpr auto kMesaPowerVr = [](const DriverWords& driver) { return kMesa(driver) && driver.Has("PowerVR"); };
+constexpr auto kAmdOpenCl = [](const DriverWords& driver) {
+  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && driver.Has("Advanced Micro Devices");
+};
+constexpr auto kIntelOpenCl = [](const DriverWords& driver) {
+  return driver.dialect == Dialect::kOpenCl && !IsPocl(driver) && !kMesa(driver) && driver.Has("Intel");
+};
+
 // Not here: what a driver tells in its name or version (LP_NATIVE_VECTOR_WIDTH), and where it keeps or prints
 // something.
 constexpr DriverVariable kVariables[] = {
@@ -33,48 +62,48 @@ constexpr DriverVariable kVariables[] = {
     {"POCL_CPU_JIT", IsPocl, "how code is linked"},
     {"POCL_IGNORE_CL_STD", IsPocl, "the language version"},
     {"POCL_CUDA_GPU_ARCH", IsPocl, "the GPU that code is made for"},
-    {"GALLIVM_PERF", IsGallivm, "which optimizations run; binaries are refused under another value"},
-    {"GALLIUM_OVERRIDE_CPU_CAPS", IsGallivm, "the processor's instructions; binaries are refused under another value"},
-    {"GALLIUM_NOSSE", IsGallivm, "the processor's instructions; binaries are refused under another value"},
-    {"MESA_GLSL", IsMesaGles, "options of the language's compiler"},
-    {"MESA_SHADER_READ_PATH", IsMesaGles, "a folder of texts that replace programs"},
-    {"MESA_SPIRV_READ_PATH", IsMesaSpirv, "a folder of SPIR-V that replaces programs"},
-    {"MESA_SPIRV_FORCE_UNSTRUCTURED", IsMesaSpirv, "how control flow is read"},
-    {"NIR_DEBUG", IsMesa, "passes of the common compiler"},
-    {"NIR_SKIP", IsMesa, "passes of the common compiler that are left out"},
-    {"RADV_DEBUG", IsRadv, "the compiler (llvm), work-arounds; newer ones are in the pipeline cache's UUID too"},
-    {"RADV_PERFTEST", IsRadv, "32 or 64 items in a wave; newer ones are in the pipeline cache's UUID too"},
-    {"RADV_EXPERIMENTAL", IsRadv, "features that are not finished"},
-    {"ACO_DEBUG", IsAco, "which optimizations run; RADV has it in no key of its own"},
-    {"AMD_DEBUG", IsRadeonsi, "the compiler, 32 or 64 items in a wave"},
-    {"R600_DEBUG", IsRadeonsi, "the older name of AMD_DEBUG"},
-    {"INTEL_DEBUG", IsMesaIntel, "items in a thread, spilling, compaction; in the key of Mesa's own cache only"},
-    {"INTEL_SIMD_DEBUG", IsMesaIntel, "items in a thread; in the key of Mesa's own cache only"},
-    {"INTEL_PRECISE_TRIG", IsMesaIntel, "sine and cosine; in the key of Mesa's own cache only"},
-    {"INTEL_SHADER_ASM_READ_PATH", IsMesaIntel, "a folder of code that replaces programs"},
-    {"INTEL_SHADER_OPTIMIZER_PATH", IsMesaIntel, "a folder of code that replaces programs"},
-    {"IR3_SHADER_DEBUG", IsIr3, "which optimizations run, 16-bit numbers"},
-    {"IR3_SHADER_OVERRIDE_PATH", IsIr3, "a folder of code that replaces programs"},
-    {"BIFROST_MESA_DEBUG", IsPanfrost, "which optimizations run"},
-    {"MIDGARD_MESA_DEBUG", IsPanfrost, "which optimizations run"},
-    {"PAN_MESA_DEBUG", IsPanfrost, "16-bit numbers"},
-    {"V3D_DEBUG", IsV3d, "which optimizations run"},
-    {"NAK_DEBUG", IsNak, "scheduling, spilling"},
-    {"AGX_MESA_DEBUG", IsAsahi, "which optimizations run"},
-    {"ASAHI_MESA_DEBUG", IsAsahi, "16-bit numbers"},
-    {"PCO_DEBUG", IsMesaPowerVr, "control flow, spilling"},
-    {"PCO_SKIP_PASSES", IsMesaPowerVr, "passes that are left out"},
-    {"AMD_OCL_BUILD_OPTIONS", IsAmdOpenCl, "options of each build"},
-    {"AMD_OCL_BUILD_OPTIONS_APPEND", IsAmdOpenCl, "added to the options of each build"},
-    {"AMD_OCL_LINK_OPTIONS", IsAmdOpenCl, "options of each link"},
-    {"AMD_OCL_LINK_OPTIONS_APPEND", IsAmdOpenCl, "added to the options of each link"},
-    {"AMD_OCL_SUBST_OBJFILE", IsAmdOpenCl, "a list of code that replaces programs; in debug builds"},
-    {"OCL_STUB_PROGRAMS", IsAmdOpenCl, "replaces programs"},
-    {"AMD_GPU_FORCE_SINGLE_FP_DENORM", IsAmdOpenCl, "numbers close to zero"},
-    {"GPU_ENABLE_*", IsAmdOpenCl, "32 or 64 items in a wave, the compiler (LC), whether a group shares two units"},
-    {"IGC_*", IsIntelOpenCl, "hundreds of switches of the compiler for GPUs"},
-    {"CL_CONFIG_*", IsIntelOpenCl, "switches of the driver for CPUs: the processor, vectors, options of LLVM"},
-    {"VOLCANO_*", IsIntelOpenCl, "the same in older drivers for CPUs"},
+    {"GALLIVM_PERF", kGallivm, "which optimizations run; binaries are refused under another value"},
+    {"GALLIUM_OVERRIDE_CPU_CAPS", kGallivm, "the processor's instructions; binaries are refused under another value"},
+    {"GALLIUM_NOSSE", kGallivm, "the processor's instructions; binaries are refused under another value"},
+    {"MESA_GLSL", kMesaGles, "options of the language's compiler"},
+    {"MESA_SHADER_READ_PATH", kMesaGles, "a folder of texts that replace programs"},
+    {"MESA_SPIRV_READ_PATH", kMesaSpirv, "a folder of SPIR-V that replaces programs"},
+    {"MESA_SPIRV_FORCE_UNSTRUCTURED", kMesaSpirv, "how control flow is read"},
+    {"NIR_DEBUG", kMesa, "passes of the common compiler"},
+    {"NIR_SKIP", kMesa, "passes of the common compiler that are left out"},
+    {"RADV_DEBUG", kRadv, "the compiler (llvm), work-arounds; newer ones are in the pipeline cache's UUID too"},
+    {"RADV_PERFTEST", kRadv, "32 or 64 items in a wave; newer ones are in the pipeline cache's UUID too"},
+    {"RADV_EXPERIMENTAL", kRadv, "features that are not finished"},
+    {"ACO_DEBUG", kAco, "which optimizations run; RADV has it in no key of its own"},
+    {"AMD_DEBUG", kRadeonsi, "the compiler, 32 or 64 items in a wave"},
+    {"R600_DEBUG", kRadeonsi, "the older name of AMD_DEBUG"},
+    {"INTEL_DEBUG", kMesaIntel, "items in a thread, spilling, compaction; in the key of Mesa's own cache only"},
+    {"INTEL_SIMD_DEBUG", kMesaIntel, "items in a thread; in the key of Mesa's own cache only"},
+    {"INTEL_PRECISE_TRIG", kMesaIntel, "sine and cosine; in the key of Mesa's own cache only"},
+    {"INTEL_SHADER_ASM_READ_PATH", kMesaIntel, "a folder of code that replaces programs"},
+    {"INTEL_SHADER_OPTIMIZER_PATH", kMesaIntel, "a folder of code that replaces programs"},
+    {"IR3_SHADER_DEBUG", kIr3, "which optimizations run, 16-bit numbers"},
+    {"IR3_SHADER_OVERRIDE_PATH", kIr3, "a folder of code that replaces programs"},
+    {"BIFROST_MESA_DEBUG", kPanfrost, "which optimizations run"},
+    {"MIDGARD_MESA_DEBUG", kPanfrost, "which optimizations run"},
+    {"PAN_MESA_DEBUG", kPanfrost, "16-bit numbers"},
+    {"V3D_DEBUG", kV3d, "which optimizations run"},
+    {"NAK_DEBUG", kNak, "scheduling, spilling"},
+    {"AGX_MESA_DEBUG", kAsahi, "which optimizations run"},
+    {"ASAHI_MESA_DEBUG", kAsahi, "16-bit numbers"},
+    {"PCO_DEBUG", kMesaPowerVr, "control flow, spilling"},
+    {"PCO_SKIP_PASSES", kMesaPowerVr, "passes that are left out"},
+    {"AMD_OCL_BUILD_OPTIONS", kAmdOpenCl, "options of each build"},
+    {"AMD_OCL_BUILD_OPTIONS_APPEND", kAmdOpenCl, "added to the options of each build"},
+    {"AMD_OCL_LINK_OPTIONS", kAmdOpenCl, "options of each link"},
+    {"AMD_OCL_LINK_OPTIONS_APPEND", kAmdOpenCl, "added to the options of each link"},
+    {"AMD_OCL_SUBST_OBJFILE", kAmdOpenCl, "a list of code that replaces programs; in debug builds"},
+    {"OCL_STUB_PROGRAMS", kAmdOpenCl, "replaces programs"},
+    {"AMD_GPU_FORCE_SINGLE_FP_DENORM", kAmdOpenCl, "numbers close to zero"},
+    {"GPU_ENABLE_*", kAmdOpenCl, "32 or 64 items in a wave, the compiler (LC), whether a group shares two units"},
+    {"IGC_*", kIntelOpenCl, "hundreds of switches of the compiler for GPUs"},
+    {"CL_CONFIG_*", kIntelOpenCl, "switches of the driver for CPUs: the processor, vectors, options of LLVM"},
+    {"VOLCANO_*", kIntelOpenCl, "the same in older drivers for CPUs"},
 };
 
 // How the names of a row that is for many begin; none for a row of one variable.

@@ -16,7 +16,7 @@ namespace hearth {
 
 struct DriverVariable {
   std::string_view name;  // with '*' at its end: all variables whose names begin so
-  DriverTest* is_read_by;
+  bool (*is_read_by)(const DriverWords& driver);
   std::string_view why;  // what it changes
 };
 

@@ -32,11 +32,7 @@ struct DriverWords {
   bool Has(std::string_view word) const { return text.find(word) != std::string::npos; }
 };
 
-using DriverTest = bool(const DriverWords& driver);
-DriverTest IsPocl, IsAmdOpenCl, IsIntelOpenCl;
-DriverTest IsMesa, IsMesaGles, IsMesaSpirv;
-// Mesa's parts: llvmpipe, lavapipe and whatever runs on them (IsGallivm), compilers and drivers of hardware.
-DriverTest IsGallivm, IsRadv, IsRadeonsi, IsAco, IsMesaIntel, IsIr3, IsPanfrost, IsV3d, IsNak, IsAsahi, IsMesaPowerVr;
+bool IsPocl(const DriverWords& driver);
 
 }  // namespace hearth
 
