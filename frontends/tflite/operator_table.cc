@@ -15,10 +15,10 @@ constexpr std::string_view
     kStableHlo = "an operator of StableHLO that LiteRT has no kernel for either: convert to TFLite's own operators",
     kRare = "not offered";
 
-constexpr uint8_t kSecondFirst[] = {1, 0}, kSecond[] = {1}, kFifth[] = {4}, kStateSecond[] = {0, 4, 1, 2, 3},
-                  kTransposeConvOrder[] = {2, 1, 3}, kOneHotOrder[] = {0, 2, 3}, kLstmStates[] = {18, 19},
-                  kBasicLstmStates[] = {1, 4}, kBidirectionalRnnStates[] = {4, 8},
-                  kBidirectionalLstmStates[] = {35, 36, 37, 38};
+constexpr Positions kSecondFirst = {1, 0}, kSecond = {1}, kFifth = {4}, kStateSecond = {0, 4, 1, 2, 3},
+                    kTransposeConvOrder = {2, 1, 3}, kOneHotOrder = {0, 2, 3}, kLstmStates = {18, 19},
+                    kBasicLstmStates = {1, 4}, kBidirectionalRnnStates = {4, 8},
+                    kBidirectionalLstmStates = {35, 36, 37, 38};
 constexpr unsigned kCallTraits = kTakesRows | kTakesHandles | kCalls;
 
 // Sorted by code for FindOperator.
@@ -254,7 +254,7 @@ constexpr OperatorRow kCustomOperators[] = {
 }  // namespace
 
 Positions StateInputs(const OperatorRow& row, size_t operand_count) {
-  return IsBasicLstm(row, operand_count) ? Positions(kBasicLstmStates) : row.state_inputs;
+  return IsBasicLstm(row, operand_count) ? kBasicLstmStates : row.state_inputs;
 }
 
 const OperatorRow* FindCustomOperator(std::string_view name) {

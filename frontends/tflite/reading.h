@@ -2,9 +2,12 @@
 #ifndef HEARTH_FRONTENDS_TFLITE_READING_H_
 #define HEARTH_FRONTENDS_TFLITE_READING_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <set>
@@ -37,7 +40,21 @@ enum OperatorTraits : unsigned {
 };
 
 // Positions of operands.
-using Positions = std::span<const uint8_t>;
+class Positions {
+ public:
+  constexpr Positions() = default;
+  constexpr Positions(std::initializer_list<uint8_t> list) : count_(static_cast<uint8_t>(list.size())) {
+    std::copy(list.begin(), list.end(), list_.begin());
+  }
+  constexpr const uint8_t* begin() const { return list_.data(); }
+  constexpr const uint8_t* end() const { return begin() + count_; }
+  constexpr size_t size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+
+ private:
+  uint8_t count_ = 0;
+  std::array<uint8_t, 5> list_ = {};  // within the row: a table of 200 rows has no other memory
+};
 
 // What is known of an operator of the format; the rows are in operator_table.cc.
 struct OperatorRow {
@@ -70,6 +87,7 @@ struct OperatorRow {
       : code(the_code), name(the_name), why_refused(why) {}
 
   int32_t code;
+  unsigned traits = 0;  // OperatorTraits
   std::string_view name;
   // One of the three, or the first two.
   OperatorReader* read = nullptr;
@@ -83,7 +101,6 @@ struct OperatorRow {
   // Operands that the operator changes if the file marks them as state (`is_variable`), as LSTMs do. A node has one
   // more output for each that is present: the state's next content.
   Positions state_inputs = {};
-  unsigned traits = 0;  // OperatorTraits
 };
 
 // An entry of Model.operator_codes.
