@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -59,6 +60,9 @@ class Composer {
     const Made below = Times(Two(BinaryKind::kMinimum, bent, Number(0.0)), alpha * scale);
     return Two(BinaryKind::kAdd, Times(One(UnaryKind::kRelu, x_), scale), below);
   }
+  Made HardSigmoid(double alpha, double beta) const { return One(UnaryKind::kRelu0To1, Plus(Times(x_, alpha), beta)); }
+  Made ThresholdedRelu(double alpha) const { return Choose(Less(Number(alpha), x_), x_, Number(0.0)); }
+  Made Softsign() const { return Two(BinaryKind::kDiv, x_, Plus(Magnitude(), 1.0)); }
   Made Magnitude() const { return One(UnaryKind::kAbs, x_); }
   Made Signed(const Made& magnitude) const { return Two(BinaryKind::kMul, One(UnaryKind::kSign, x_), magnitude); }
   // atanh(s) of 0 to 1/3 by its series (NIST's Handbook of Mathematical Functions, 4.38.5); the first term left out is
@@ -137,11 +141,9 @@ Made Compose(const OpView& op, const Composer& c, ValueId x) {
     case Composed::kSelu: return c.Elu(alpha(1.6732632423543772), 1.0, op.Float("gamma", 1.0507009873554805));
     case Composed::kSoftplus: return c.Softplus();
     case Composed::kMish: return c.Mish();
-    case Composed::kSoftsign: return c.Two(BinaryKind::kDiv, x, c.Plus(c.One(UnaryKind::kAbs, x), 1.0));
-    case Composed::kHardSigmoid: {
-      return c.One(UnaryKind::kRelu0To1, c.Plus(c.Times(x, alpha(0.2)), op.Float("beta", 0.5)));
-    }
-    case Composed::kThresholdedRelu: return c.Choose(c.Less(c.Number(alpha(1.0)), x), x, c.Number(0.0));
+    case Composed::kSoftsign: return c.Softsign();
+    case Composed::kHardSigmoid: return c.HardSigmoid(alpha(0.2), op.Float("beta", 0.5));
+    case Composed::kThresholdedRelu: return c.ThresholdedRelu(alpha(1.0));
     case Composed::kShrink: {
       const double lambda = op.Float("lambd", 0.5), bias = op.Float("bias", 0.0);
       const Made above = c.Choose(c.Less(c.Number(lambda), x), c.Plus(x, -bias), c.Number(0.0));
@@ -175,6 +177,23 @@ Results ReadActivation(OpView& op, GraphWriter& to) {
 
 }  // namespace
 
+Made AddActivation(NodeWriter& to, std::string_view name, const Made& x, double alpha, double beta) {
+  HEARTH_TRY(x.status());
+  const Composer c(to, *x);
+  if (name == "Relu") return c.One(UnaryKind::kRelu, x);
+  if (name == "Tanh") return c.One(UnaryKind::kTanh, x);
+  if (name == "Sigmoid") return c.One(UnaryKind::kLogistic, x);
+  if (name == "HardSwish") return c.One(UnaryKind::kHardSwish, x);
+  if (name == "HardSigmoid") return c.HardSigmoid(alpha, beta);
+  if (name == "LeakyRelu") return to.Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = static_cast<float>(alpha)}, {x});
+  if (name == "Elu") return c.Elu(alpha, 1.0, 1.0);
+  if (name == "Softsign") return c.Softsign();
+  if (name == "ThresholdedRelu") return c.ThresholdedRelu(alpha);
+  if (name == "Affine") return c.Plus(c.Times(x, alpha), beta);
+  if (name == "ScaledTanh") return c.Times(c.One(UnaryKind::kTanh, c.Times(x, beta)), alpha);
+  return Error(StatusCode::kUnsupported, "the activation '{}'", name.substr(0, 40));
+}
+
 Made AddFusedActivation(const OpView& op, const Made& x) {
   const std::string_view name = op.Text("activation", "");
   if (!x.ok() || name.empty()) return x;
@@ -183,19 +202,16 @@ Made AddFusedActivation(const OpView& op, const Made& x) {
     if (op.Find(number) != nullptr) numbers.push_back(static_cast<float>(op.Float(number, 0.0)));
   }
   if (const AttributeProto* given = op.Find("activation_params"); given != nullptr) numbers = given->floats;
-  const Composer c(op.to(), *x);
-  if (name == "Relu") return c.One(UnaryKind::kRelu, x);
-  if (name == "Tanh") return c.One(UnaryKind::kTanh, x);
-  if (name == "Sigmoid") return c.One(UnaryKind::kLogistic, x);
-  if (name == "HardSwish") return c.One(UnaryKind::kHardSwish, x);
-  if (name == "LeakyRelu" && !numbers.empty()) {
-    return op.to().Add(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = numbers[0]}, {x});
-  }
   if (name == "Clip" && numbers.size() > 1) {
+    const Composer c(op.to(), *x);
     return c.Two(BinaryKind::kMinimum, c.Two(BinaryKind::kMaximum, x, c.Number(numbers[0])), c.Number(numbers[1]));
   }
-  if (name == "HardSigmoid" && numbers.size() > 1) {
-    return c.One(UnaryKind::kRelu0To1, c.Plus(c.Times(x, numbers[0]), numbers[1]));
+  constexpr std::pair<std::string_view, size_t> kFused[] = {{"Relu", 0},      {"Tanh", 0},      {"Sigmoid", 0},
+                                                            {"HardSwish", 0}, {"LeakyRelu", 1}, {"HardSigmoid", 2}};
+  for (const auto& [fused, needed] : kFused) {
+    if (name != fused || numbers.size() < needed) continue;
+    numbers.resize(std::max<size_t>(numbers.size(), 2));
+    return AddActivation(op.to(), name, x, numbers[0], numbers[1]);
   }
   return Error(StatusCode::kUnsupported, "the activation '{}' with {} numbers", name.substr(0, 40), numbers.size());
 }

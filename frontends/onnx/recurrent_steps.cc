@@ -92,25 +92,7 @@ class StepWriter {
     if (cell_.clip > 0.0 && k < 2) {
       x = With(BinaryKind::kMinimum, With(BinaryKind::kMaximum, sum, -cell_.clip), cell_.clip);
     }
-    const std::string_view name = cell_.functions[k].name;
-    const double alpha = cell_.functions[k].alpha, beta = cell_.functions[k].beta;
-    const auto line = [&] { return With(BinaryKind::kAdd, With(BinaryKind::kMul, x, alpha), beta); };
-    const auto bent = [&](const Made& below) {
-      const Made part = With(BinaryKind::kMul, With(BinaryKind::kMinimum, below, 0.0), alpha);
-      return Sum(to_.Add(UnaryKind::kRelu, x), part);
-    };
-    if (name == "Sigmoid") return to_.Add(UnaryKind::kLogistic, x);
-    if (name == "Tanh") return to_.Add(UnaryKind::kTanh, x);
-    if (name == "Relu") return to_.Add(UnaryKind::kRelu, x);
-    if (name == "Softsign") return Two(BinaryKind::kDiv, x, With(BinaryKind::kAdd, to_.Add(UnaryKind::kAbs, x), 1.0));
-    if (name == "LeakyRelu") return bent(x);
-    if (name == "Elu") return bent(to_.Add(UnaryKind::kElu, x));
-    if (name == "Affine") return line();
-    if (name == "HardSigmoid") return With(BinaryKind::kMinimum, With(BinaryKind::kMaximum, line(), 0.0), 1.0);
-    if (name == "ScaledTanh")
-      return With(BinaryKind::kMul, to_.Add(UnaryKind::kTanh, With(BinaryKind::kMul, x, beta)), alpha);
-    const Made is_above = With(BinaryKind::kGreater, x, alpha);  // ThresholdedRelu
-    return to_.Add(Select{}, {is_above, x, to_.AddNumber(DType::kFloat32, 0.0)});
+    return AddActivation(to_, cell_.functions[k].name, x, cell_.functions[k].alpha, cell_.functions[k].beta);
   }
 
   // h' = (1 - z) n + z h. Gates z, r, n stand in this order.

@@ -9,9 +9,12 @@
 
 namespace hearth::onnx {
 
-// ---- activations.cc: those that onnxruntime's optimizer joins to the operator before ----
+// ---- activations.cc: those that attributes name ----
 
-// `x` itself if the node has none. Its numbers are a list in FusedConv, two attributes in FusedGemm.
+// A function with parameters, as attributes name it. kUnsupported for other names.
+Made AddActivation(NodeWriter& to, std::string_view name, const Made& x, double alpha, double beta);
+// That which onnxruntime's optimizer joined to the node, `x` itself if there is none. Its numbers are a list in
+// FusedConv, two attributes in FusedGemm.
 Made AddFusedActivation(const OpView& op, const Made& x);
 
 // ---- product.cc: products of matrices, as layers where the second factor is constant ----
