@@ -36,7 +36,7 @@ Results ReadTrainedBatchNormalization(OpView& op, GraphWriter& to) {
   HEARTH_ASSIGN(const ValueId running_mean, moved(3, mean));
   HEARTH_ASSIGN(const ValueId variance, to.Add(mean_of, {to.Add(UnaryKind::kSquare, distance)}));
   HEARTH_ASSIGN(const ValueId running_variance, moved(4, variance));
-  const Made above_zero = to.Add(BinaryKind::kAdd, {variance, AddScalarLike(to, x, op.Float("epsilon", 1e-5))});
+  const Made above_zero = to.Add(BinaryKind::kAdd, {variance, AddScalarLike(to, x, norm.epsilon)});
   HEARTH_ASSIGN(const ValueId inverse, to.Add(UnaryKind::kRsqrt, above_zero));
   std::vector<Tensor> results = {result};
   for (const ValueId value : {running_mean, running_variance, mean, inverse}) results.push_back({.plain = value});

@@ -162,8 +162,9 @@ Made CellsAtEnds(NodeWriter& to, const RecurrentLayer& layer, ValueId lengths) {
 // `has_cells`.
 Result<RecurrentResult> EndedAt(NodeWriter& to, const RecurrentLayer& layer, ValueId lengths, bool has_cells,
                                 RecurrentResult made) {
+  const Made is_inside = IsInside(to, layer, lengths);
   const auto cut = [&](ValueId all) -> Made {
-    return to.Add(Select{}, {IsInside(to, layer, lengths), all, to.AddNumber(DType::kFloat32, 0.0)});
+    return to.Add(Select{}, {is_inside, all, to.AddNumber(DType::kFloat32, 0.0)});
   };
   const auto last = [&](ValueId all) { return TakeFirst(to, AddReverseSequence(to, all, lengths, 0, 1), 0); };
   HEARTH_ASSIGN(made.y, cut(made.y));
